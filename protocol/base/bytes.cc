@@ -28,7 +28,9 @@ Bytes Bytes::copy_of(std::span<const std::byte> content) {
     });
 }
 
-Bytes Bytes::copy_of(std::string_view content) { return copy_of(std::as_bytes(std::span(content.data(), content.size()))); }
+Bytes Bytes::copy_of(std::string_view content) {
+    return copy_of(std::as_bytes(std::span(content.data(), content.size())));
+}
 
 Bytes Bytes::slice(std::size_t from, std::size_t count) const {
     CHECK(from <= size_);

@@ -120,8 +120,8 @@ class ByteWriter {
     std::vector<std::byte> out_;
 };
 
-/// Reads what ByteWriter wrote, from any bytes: running past the end sets `failed()` and yields zeros, so a decoder reads
-/// all its fields and asks once at the end. Counts are checked against what is left before anything is allocated.
+/// Reads what ByteWriter wrote, from any bytes: running past the end sets `failed()` and yields zeros, so a decoder
+/// reads all its fields and asks once at the end. Counts are checked against what is left before anything is allocated.
 class ByteReader {
   public:
     explicit ByteReader(std::span<const std::byte> bytes) : bytes_(bytes) {}

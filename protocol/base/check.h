@@ -1,5 +1,5 @@
-/// CHECK guards what only our own bug can break; it is on in every build. Input from a peer, a disk or a client is never
-/// CHECKed: it becomes a Result.
+/// CHECK guards what only our own bug can break; it is on in every build. Input from a peer, a disk or a client is
+/// never CHECKed: it becomes a Result.
 #pragma once
 
 namespace tidelock {
@@ -9,8 +9,8 @@ namespace tidelock {
 
 }  // namespace tidelock
 
-#define CHECK(fact)                                                        \
-    do {                                                                   \
-        if (!(fact)) [[unlikely]]                                          \
-            ::tidelock::check_failed(__FILE__, __LINE__, #fact);           \
+#define CHECK(fact)                                              \
+    do {                                                         \
+        if (!(fact)) [[unlikely]]                                \
+            ::tidelock::check_failed(__FILE__, __LINE__, #fact); \
     } while (false)

@@ -55,6 +55,8 @@ std::uint32_t crc32c_extend(std::uint32_t crc, std::span<const std::byte> bytes)
     return crc32c_extend_portable(crc, bytes);
 }
 
-std::uint32_t crc32c(std::span<const std::byte> bytes) { return crc32c_extend(0, bytes); }
+std::uint32_t crc32c(std::span<const std::byte> bytes) {
+    return crc32c_extend(0, bytes);
+}
 
 }  // namespace tidelock

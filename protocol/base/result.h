@@ -18,6 +18,8 @@ struct DecodeError {
     bool operator==(const DecodeError&) const = default;
 };
 
-inline Failure<DecodeError> decode_failure(std::string what) { return Failure<DecodeError>(DecodeError{std::move(what)}); }
+inline Failure<DecodeError> decode_failure(std::string what) {
+    return Failure<DecodeError>(DecodeError{std::move(what)});
+}
 
 }  // namespace tidelock

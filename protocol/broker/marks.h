@@ -1,0 +1,64 @@
+/// Interesting states of the protocol that a campaign must reach. A mark never seen means a missing fault or workload.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace tidelock::broker {
+
+enum class Mark : std::uint8_t {
+    kGroupFormed,
+    kReplicaAdmitted,        // R11: an empty replica was admitted by the others
+    kCaretakerElected,       // G9
+    kCaretakerHandedOver,    // G9: transfer to a member done
+    kLeadershipTransferred,  // R10
+    kCheckQuorumStepDown,    // R5
+    kPreVoteRefused,         // R6
+    kSuspectedByReset,       // R6: a broken connection made a follower stand
+    kRaftLogCompacted,       // R8
+    kRaftSnapshotInstalled,  // R8
+    kRaftEntriesOverwritten,
+    kInSyncSetShrunk,
+    kInSyncSetExpanded,
+    kMemberReplaced,            // I10: same broker, new incarnation
+    kShrinkWithheld,            // I11
+    kExpandWaitsForEpochStart,  // I5: at the HW already, not yet at the epoch start
+    kRefusedNotEnoughReplicas,  // I8
+    kAckedUnderPendingChange,   // I4
+    kHandshakeCut,              // L6 cut records
+    kHandshakeTookTwoRounds,    // L6, KIP-279
+    kCutRefused,                // L8
+    kFollowerReset,             // L7
+    kDamageFoundAtRecovery,     // L4
+    kDamageFoundAtRead,
+    kTornTailCut,  // L4
+    kDamagedCopyRecopied,
+    kHistoryRebuilt,              // L3
+    kForeignRecordsDiscarded,     // L3
+    kLogReopenedAfterFailedSync,  // L9
+    kLeaderResignedOnFailedSync,  // L9
+    kDiskFull,
+    kFetchFencedOldEpoch,            // F3
+    kFetchFromUnknownNewerEpoch,     // F3
+    kTopicRecopied,                  // F2
+    kTopicGrownOnFollower,           // F2
+    kDuplicateProduceAnswered,       // T2
+    kOutOfOrderProduceRefused,       // T2
+    kProduceTimedOut,                // A5
+    kProduceOutcomeUnknown,          // A6: role change ended a waiting produce
+    kOffsetsRebuilt,                 // G3
+    kServingWaitedForHighWatermark,  // G3
+    kRetentionPassedFollower,
+    kRefusedToStartDamaged,     // R8
+    kElectionRefusedNotInSync,  // G2
+    kStatusUnderReplicated,     // I9
+    kCount
+};
+
+inline constexpr std::size_t kMarkCount = static_cast<std::size_t>(Mark::kCount);
+
+/// The mark's stable name, as results and `tidelock list marks` print it.
+std::string_view name_of(Mark mark);
+
+}  // namespace tidelock::broker

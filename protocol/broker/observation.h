@@ -1,0 +1,278 @@
+/// What a broker does, said as it does it. One stream for everybody who watches: the checker, the trace, the digest,
+/// the daemon's log and metrics. Observations are facts about steps already taken; nothing in the core reads them back.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "protocol/base/bytes.h"
+#include "protocol/base/digest.h"
+#include "protocol/base/ids.h"
+#include "protocol/broker/marks.h"
+
+namespace tidelock::broker {
+
+// --- a life of a broker -------------------------------------------------------------------------------------------
+
+/// The broker recovered its directory and begins to act. Follows every boot that is not refused.
+struct Started {
+    Incarnation raft_incarnation;
+    Incarnation data_incarnation;
+    bool operator==(const Started&) const = default;
+};
+/// The broker will not act in this life (R8, foreign directory, newer format); an operator has to help.
+struct RefusedToStart {
+    std::string why;
+    bool operator==(const RefusedToStart&) const = default;
+};
+/// A new data incarnation is durable; every set that names the old one no longer means this replica (I10).
+struct DataIncarnationRenewed {
+    Incarnation incarnation;
+    bool operator==(const DataIncarnationRenewed&) const = default;
+};
+
+// --- Raft ---------------------------------------------------------------------------------------------------------
+
+/// A vote that is durable and has left (or, for a candidate's own, counts).
+struct VoteGranted {
+    Term term;
+    BrokerId candidate;
+    Incarnation voter_incarnation;
+    bool operator==(const VoteGranted&) const = default;
+};
+struct RaftLeaderElected {
+    Term term;
+    bool caretaker;  // G9: leads Raft, may not lead the data
+    bool operator==(const RaftLeaderElected&) const = default;
+};
+struct RaftLeaderSteppedDown {
+    Term term;
+    bool operator==(const RaftLeaderSteppedDown&) const = default;
+};
+/// An entry was put into this broker's Raft log. `content` is a hash of kind and payload.
+struct RaftEntryAppended {
+    LogIndex index;
+    Term term;
+    std::uint64_t content;
+    bool operator==(const RaftEntryAppended&) const = default;
+};
+/// Entries at and past `from` were removed from this broker's Raft log.
+struct RaftEntriesTruncated {
+    LogIndex from;
+    bool operator==(const RaftEntriesTruncated&) const = default;
+};
+/// This broker learned that the entry is committed (each broker reports each entry once a life).
+struct RaftEntryCommitted {
+    LogIndex index;
+    Term term;
+    std::uint64_t content;
+    bool operator==(const RaftEntryCommitted&) const = default;
+};
+/// A snapshot replaced the Raft log up to `last_index`.
+struct RaftSnapshotInstalled {
+    LogIndex last_index;
+    Term last_term;
+    std::uint64_t content;
+    bool operator==(const RaftSnapshotInstalled&) const = default;
+};
+
+// --- leadership of the data ---------------------------------------------------------------------------------------
+
+/// This broker's claim committed: it holds the epoch (R4).
+struct ClaimCommitted {
+    LeaderEpoch leader_epoch;
+    bool operator==(const ClaimCommitted&) const = default;
+};
+/// Rebuilt and open to clients (G3).
+struct LeaderServing {
+    LeaderEpoch leader_epoch;
+    bool operator==(const LeaderServing&) const = default;
+};
+struct LeadershipEnded {
+    LeaderEpoch leader_epoch;
+    bool operator==(const LeadershipEnded&) const = default;
+};
+struct FollowingLeader {
+    BrokerId leader;
+    LeaderEpoch leader_epoch;
+    bool operator==(const FollowingLeader&) const = default;
+};
+struct InSyncSetProposed {
+    LeaderEpoch leader_epoch;
+    std::vector<Replica> members;
+    bool operator==(const InSyncSetProposed&) const = default;
+};
+/// The leader learned that the set is committed.
+struct InSyncSetCommitted {
+    LeaderEpoch leader_epoch;
+    std::vector<Replica> members;
+    bool operator==(const InSyncSetCommitted&) const = default;
+};
+/// Whom the leader waits for before it acknowledges (I4).
+struct AcknowledgementSetChanged {
+    LeaderEpoch leader_epoch;
+    std::vector<Replica> members;
+    bool operator==(const AcknowledgementSetChanged&) const = default;
+};
+/// Gauge of I9, reported when it changes.
+struct UnderReplicatedPartitions {
+    std::int32_t count;
+    bool operator==(const UnderReplicatedPartitions&) const = default;
+};
+
+// --- partition logs -----------------------------------------------------------------------------------------------
+
+struct TopicCreated {
+    TopicId topic;
+    std::string name;
+    std::int32_t partitions;
+    bool operator==(const TopicCreated&) const = default;
+};
+struct TopicGrown {
+    TopicId topic;
+    std::int32_t partitions;
+    bool operator==(const TopicGrown&) const = default;
+};
+struct TopicDropped {
+    TopicId topic;
+    bool operator==(const TopicDropped&) const = default;
+};
+/// What identifies a batch in a log. `content` is the batch's own CRC-32C, which does not cover offset and epoch.
+struct BatchSummary {
+    Offset base_offset;
+    Offset last_offset;  // inclusive
+    LeaderEpoch leader_epoch;
+    std::uint32_t content;
+    ProducerId producer_id;
+    ProducerEpoch producer_epoch;
+    std::int32_t base_sequence;
+    bool operator==(const BatchSummary&) const = default;
+};
+struct BatchAppended {
+    TopicPartition partition;
+    BatchSummary batch;
+    bool as_leader;
+    bool operator==(const BatchAppended&) const = default;
+};
+/// A partition's log as recovery found it, batch by batch.
+struct LogRecovered {
+    TopicPartition partition;
+    Offset log_start_offset;
+    Offset log_end_offset;
+    Offset durable_end_offset;
+    Offset high_watermark;
+    std::vector<BatchSummary> batches;
+    bool damaged;  // below the durable end: counts for nothing until recopied (L4)
+    bool operator==(const LogRecovered&) const = default;
+};
+enum class CutReason : std::uint8_t { kHandshake, kFailedSync, kOperator };
+/// Records at and past `to` were cut from the tail.
+struct LogTruncated {
+    TopicPartition partition;
+    Offset to;
+    CutReason reason;
+    bool operator==(const LogTruncated&) const = default;
+};
+enum class ResetReason : std::uint8_t { kBehindLogStart, kDamaged, kForeign };
+/// All records were dropped; the log restarts empty at `log_start_offset` (L7, L4, L3).
+struct LogReset {
+    TopicPartition partition;
+    Offset log_start_offset;
+    ResetReason reason;
+    bool operator==(const LogReset&) const = default;
+};
+struct LogStartAdvanced {
+    TopicPartition partition;
+    Offset log_start_offset;
+    bool operator==(const LogStartAdvanced&) const = default;
+};
+struct DurableEndAdvanced {
+    TopicPartition partition;
+    Offset durable_end_offset;
+    bool operator==(const DurableEndAdvanced&) const = default;
+};
+/// A batch of this copy does not match its checksum, below what was durable.
+struct DamageFound {
+    TopicPartition partition;
+    Offset at;
+    bool operator==(const DamageFound&) const = default;
+};
+/// A sync failed; nothing is acknowledged from this log until it is reopened (L9).
+struct LogFailed {
+    TopicPartition partition;
+    bool operator==(const LogFailed&) const = default;
+};
+struct LogReopened {
+    TopicPartition partition;
+    Offset log_end_offset;
+    bool operator==(const LogReopened&) const = default;
+};
+
+// --- what clients are told ----------------------------------------------------------------------------------------
+
+/// As leader under `leader_epoch` (I6), or as a follower that heard it (`as_leader` false).
+struct HighWatermarkAdvanced {
+    TopicPartition partition;
+    LeaderEpoch leader_epoch;
+    Offset high_watermark;
+    bool as_leader;
+    bool operator==(const HighWatermarkAdvanced&) const = default;
+};
+enum class AcknowledgedBy : std::uint8_t { kNothing, kLeaderAppend, kPolicy };
+/// A producer was told success for [base_offset, last_offset].
+struct RecordsAcknowledged {
+    TopicPartition partition;
+    Offset base_offset;
+    Offset last_offset;  // inclusive
+    LeaderEpoch leader_epoch;
+    AcknowledgedBy by;
+    bool duplicate;  // answered from the producer table (T2)
+    bool operator==(const RecordsAcknowledged&) const = default;
+};
+/// A consumer was served [from, to).
+struct RecordsServed {
+    TopicPartition partition;
+    LeaderEpoch leader_epoch;
+    Offset from;
+    Offset to;
+    Offset high_watermark;
+    bool operator==(const RecordsServed&) const = default;
+};
+/// What `GET /replication/status` said (O1, V22).
+struct StatusReported {
+    bool is_leader;
+    LeaderEpoch leader_epoch;
+    Term term;
+    BrokerId leader;  // 0: unknown
+    std::vector<Replica> in_sync_replicas;
+    bool operator==(const StatusReported&) const = default;
+};
+/// A peer asked for what the protocol forbids, and was refused (L8 and its like).
+struct ProtocolViolationRefused {
+    std::string rule;
+    std::string what;
+    bool operator==(const ProtocolViolationRefused&) const = default;
+};
+/// An interesting state was reached.
+struct MarkReached {
+    Mark mark;
+    bool operator==(const MarkReached&) const = default;
+};
+
+using Observation =
+    std::variant<Started, RefusedToStart, DataIncarnationRenewed, VoteGranted, RaftLeaderElected, RaftLeaderSteppedDown,
+                 RaftEntryAppended, RaftEntriesTruncated, RaftEntryCommitted, RaftSnapshotInstalled, ClaimCommitted,
+                 LeaderServing, LeadershipEnded, FollowingLeader, InSyncSetProposed, InSyncSetCommitted,
+                 AcknowledgementSetChanged, UnderReplicatedPartitions, TopicCreated, TopicGrown, TopicDropped,
+                 BatchAppended, LogRecovered, LogTruncated, LogReset, LogStartAdvanced, DurableEndAdvanced, DamageFound,
+                 LogFailed, LogReopened, HighWatermarkAdvanced, RecordsAcknowledged, RecordsServed, StatusReported,
+                 ProtocolViolationRefused, MarkReached>;
+
+/// Hash of kind and fields, for the world's digest (V17).
+std::uint64_t digest_of(const Observation& observation);
+/// One line for traces and failing tests.
+std::string to_text(const Observation& observation);
+
+}  // namespace tidelock::broker
