@@ -1,0 +1,167 @@
+/// Frames between hosts. Per directed link: delay, bandwidth, order and faults; per pair of hosts a connection with
+/// generations. A frame is delivered whole or not at all.
+///
+/// Streams (the default): frames of one connection generation and direction arrive in order. A connection opens by
+/// itself at the first send. When it breaks, frames in flight are lost and each end that learns of it gets
+/// ConnectionBroken; an end that does not (half-open) learns by the reset that answers its next frame. Datagrams: no
+/// order, no connections.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sim/arrival.h"
+#include "sim/distribution.h"
+#include "sim/event.h"
+#include "sim/faults.h"
+#include "sim/partitions.h"
+
+namespace tidelock::sim {
+
+class World;
+
+enum class LinkMode : std::uint8_t { kStream, kDatagram };
+
+/// What a lost frame does to the rest of its stream.
+enum class AfterLoss : std::uint8_t {
+    kGoOn,             // later frames arrive: harsher than TCP
+    kBreakConnection,  // as TCP would: nothing later arrives, and both ends learn of the break after `break_detection`
+};
+
+struct LinkConfig {
+    Distribution delay = Distribution::long_tail(microseconds(50), microseconds(300), milliseconds(20));
+    std::uint64_t bandwidth_bytes_per_second = 0;  // 0: unlimited
+};
+
+struct NetworkConfig {
+    LinkMode mode = LinkMode::kStream;
+    AfterLoss after_loss = AfterLoss::kGoOn;
+    LinkConfig link;                                                                      // of links without their own
+    Distribution break_detection = Distribution::uniform(milliseconds(200), seconds(1));  // kBreakConnection only
+    Distribution spike = Distribution::uniform(milliseconds(50), milliseconds(500));      // extra delay of a spike
+    Distribution reorder =
+        Distribution::uniform(microseconds(100), milliseconds(10));  // extra delay of a reordered frame
+};
+
+/// Names a cut until it is healed.
+using CutId = std::uint32_t;
+
+class Network {
+  public:
+    Network(World& world, const NetworkConfig& config, std::uint64_t seed);
+
+    // Set-up
+    void set_link(HostId from, HostId to, const LinkConfig& config);
+    /// Random faults (rates) spare this link, or stop sparing it. Explicit faults below never ask.
+    void spare(HostId from, HostId to, bool is_spared);
+
+    // Faults made to measure. Each is counted when it bites, not when it is asked for.
+    /// Cuts every link of the set until healed; cuts may overlap. `why` is the partition kind that is counted.
+    CutId cut(const LinkSet& links, FaultKind why);
+    void heal(CutId cut);
+    void heal_all();
+    [[nodiscard]] bool is_cut(HostId from, HostId to) const;
+    /// The link holds everything; `unclog` lets it through in a burst, in order.
+    void clog(HostId from, HostId to);
+    void unclog(HostId from, HostId to);
+    /// Multiplies the link's delays by `factor` (1: normal again).
+    void slow_down(HostId from, HostId to, std::uint32_t factor);
+    /// Both ends get ConnectionBroken now. False if there was no connection.
+    bool reset_connection(HostId one, HostId other);
+    /// Only `learns` gets ConnectionBroken; `believes` keeps sending into the void until a reset answers.
+    bool break_half(HostId learns, HostId believes);
+    /// The next `count` frames of this kind on this link vanish; counted as lost responses or lost kinds by their tag.
+    void drop_next(HostId from, HostId to, std::uint8_t frame_kind, std::uint32_t count);
+    /// Frames of this kind are lost at this rate on every link.
+    void set_kind_loss(std::uint8_t frame_kind, std::uint32_t per_million);
+    /// Cuts healed, links unclogged and normal, kind loss and pending drops forgotten.
+    void restore_all();
+
+    [[nodiscard]] std::uint64_t frames_sent() const { return frames_sent_; }
+    [[nodiscard]] std::uint64_t frames_delivered() const { return frames_delivered_; }
+    /// Frames that met a cut link.
+    [[nodiscard]] std::uint64_t frames_cut() const { return frames_cut_; }
+
+    // Called by hosts and by the world.
+    void add_host();
+    void send(HostId from, HostId to, Bytes frame, FrameTag tag);
+    void close_connection(HostId closer, HostId peer);
+    void on_frame(Event& event);
+    void on_connection_broken(const Event& event);
+    /// The process died: its connections are gone, and peers that can be reached are told (not after a power loss).
+    void on_host_down(HostId host, bool peers_are_told);
+    void reseed(std::uint64_t seed);
+
+  private:
+    struct End {  // one end's view of its connection to a peer
+        std::uint32_t generation = 0;
+        bool is_open = false;
+    };
+    struct HeldFrame {
+        Event event;
+    };
+    struct PendingDrop {
+        std::uint8_t frame_kind;
+        std::uint32_t count;
+    };
+    struct Link {
+        LinkConfig config;
+        bool has_own_config = false;
+        bool is_spared = false;
+        bool is_clogged = false;
+        std::uint32_t cut_count = 0;
+        std::uint32_t slow_factor = 1;
+        std::uint32_t gap_generation = 0;  // kBreakConnection: nothing of this generation arrives any more
+        CutId last_cut = 0;
+        TimeNs last_arrival;  // of the stream so far
+        TimeNs free_at;       // when the bytes sent so far have left the sender
+        std::uint64_t fault_key = 0;
+        std::uint64_t frame_number = 0;
+        End sender_end;  // the sender's view of the pair's connection
+        std::vector<HeldFrame> held;
+        std::vector<PendingDrop> pending_drops;
+    };
+    struct Cut {
+        CutId id;
+        FaultKind why;
+        bool has_bitten;
+        LinkSet links;
+    };
+    enum class Fate : std::uint8_t { kTravels, kVanishes };
+
+    Link& link(HostId from, HostId to);
+    [[nodiscard]] const Link& link(HostId from, HostId to) const;
+    std::uint32_t open_connection(HostId from, HostId to);
+    std::uint32_t next_generation(HostId one, HostId other);
+    void key_link(std::size_t from, std::size_t to, std::uint64_t seed);
+    Fate fate_of(Link& link, HostId from, HostId to, FrameTag tag, std::uint64_t number);
+    bool takes_pending_drop(Link& link, FrameTag tag);
+    bool strikes(FaultKind kind, const Link& link, std::uint64_t number) const;
+    TimeNs arrival_time(Link& link, std::size_t size, std::uint64_t number);
+    void dispatch(Link& link, HostId from, HostId to, Bytes frame, FrameTag tag, std::uint32_t connection,
+                  std::uint64_t number);
+    Bytes corrupted(const Bytes& frame, const Link& link, std::uint64_t number);
+    void lose(Link& link, HostId from, HostId to, FrameTag tag, std::uint32_t connection, std::string_view why);
+    void count_cut(Link& link);
+    bool is_receivable(const Event& event);
+    void send_reset(HostId from, HostId to, std::uint32_t connection);
+    void break_end(HostId end, HostId peer);
+    void strike_connection(HostId from, HostId to, const Link& link, std::uint64_t number);
+
+    World& world_;
+    NetworkConfig config_;
+    std::uint64_t seed_;
+    std::size_t host_count_ = 0;
+    std::vector<std::vector<Link>> links_;  // by the dense index of sender, then receiver
+    std::vector<Cut> cuts_;
+    CutId next_cut_ = 1;
+    std::array<std::uint32_t, kFrameKindCount> kind_loss_per_million_{};
+    bool has_kind_loss_ = false;
+    std::uint64_t frames_sent_ = 0;
+    std::uint64_t frames_delivered_ = 0;
+    std::uint64_t frames_cut_ = 0;
+};
+
+}  // namespace tidelock::sim
