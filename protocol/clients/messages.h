@@ -1,0 +1,262 @@
+/// What clients ask brokers and what they are told. Simulated clients speak these; the Kafka wire is mapped onto them. Decoding
+/// is total: any bytes give a message or an error.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "protocol/base/bytes.h"
+#include "protocol/base/ids.h"
+#include "protocol/base/time.h"
+#include "protocol/clients/error_code.h"
+
+namespace tidelock::clients {
+
+/// How much a producer asks for (A5).
+enum class Acks : std::uint8_t { kNone, kLeader, kAll };
+enum class IsolationLevel : std::uint8_t { kReadUncommitted, kReadCommitted };
+
+/// A partition by its topic's name. `topic_id` 0: whichever life of the name there is; else only that one.
+struct PartitionName {
+    std::string topic;
+    TopicId topic_id;
+    PartitionIndex partition;
+    bool operator==(const PartitionName&) const = default;
+};
+struct Setting {
+    std::string key;
+    std::string value;
+    auto operator<=>(const Setting&) const = default;
+};
+
+// --- requests -----------------------------------------------------------------------------------------------------------
+
+struct ProduceRequest {
+    PartitionName partition;
+    Acks acks = Acks::kAll;
+    Duration timeout;  // after the append
+    Bytes batches;     // whole record batches; offsets and epochs in them are the leader's to fill in
+    bool operator==(const ProduceRequest&) const = default;
+};
+struct FetchRequest {
+    PartitionName partition;
+    Offset offset;
+    std::int32_t bytes_max = 0;
+    Duration wait_max;  // how long to wait when nothing is below the high watermark
+    IsolationLevel isolation = IsolationLevel::kReadUncommitted;
+    bool operator==(const FetchRequest&) const = default;
+};
+enum class OffsetAt : std::uint8_t { kLogStart, kHighWatermark, kLastStable };
+struct ListOffsetsRequest {
+    PartitionName partition;
+    OffsetAt at = OffsetAt::kLogStart;
+    bool operator==(const ListOffsetsRequest&) const = default;
+};
+struct MetadataRequest {
+    std::vector<std::string> topics;  // empty: all
+    bool operator==(const MetadataRequest&) const = default;
+};
+struct InitProducerIdRequest {
+    /// A producer that goes on under its id, raising its epoch; kNoProducer: a new one.
+    ProducerId producer_id = kNoProducer;
+    ProducerEpoch producer_epoch{-1};
+    bool operator==(const InitProducerIdRequest&) const = default;
+};
+struct OffsetCommitRequest {
+    std::string group;
+    std::int32_t generation = -1;  // -1: a consumer without membership
+    std::string member;
+    PartitionName partition;
+    Offset offset;
+    LeaderEpoch leader_epoch;  // of the last record read, 0 if not known
+    std::string metadata;
+    bool operator==(const OffsetCommitRequest&) const = default;
+};
+struct OffsetFetchRequest {
+    std::string group;
+    PartitionName partition;
+    bool operator==(const OffsetFetchRequest&) const = default;
+};
+struct CreateTopicRequest {
+    std::string topic;
+    std::int32_t partition_count = 1;
+    std::vector<Setting> settings;
+    bool operator==(const CreateTopicRequest&) const = default;
+};
+struct DeleteTopicRequest {
+    std::string topic;
+    bool operator==(const DeleteTopicRequest&) const = default;
+};
+struct GrowTopicRequest {
+    std::string topic;
+    std::int32_t partition_count = 0;  // in all, afterwards
+    bool operator==(const GrowTopicRequest&) const = default;
+};
+struct SetTopicConfigRequest {
+    std::string topic;
+    std::vector<Setting> settings;  // replace the settings of the same keys
+    bool operator==(const SetTopicConfigRequest&) const = default;
+};
+/// O1: this broker's view, asked of any broker.
+struct StatusRequest {
+    bool operator==(const StatusRequest&) const = default;
+};
+/// Moves the log start forward to `before_offset`, at most to the high watermark (L7). -1: to the high watermark.
+struct DeleteRecordsRequest {
+    PartitionName partition;
+    Offset before_offset{-1};
+    bool operator==(const DeleteRecordsRequest&) const = default;
+};
+struct TransferLeadershipRequest {
+    BrokerId to;  // 0: the leader chooses
+    bool operator==(const TransferLeadershipRequest&) const = default;
+};
+
+using RequestBody = std::variant<ProduceRequest, FetchRequest, ListOffsetsRequest, MetadataRequest, InitProducerIdRequest,
+                                 OffsetCommitRequest, OffsetFetchRequest, CreateTopicRequest, DeleteTopicRequest,
+                                 GrowTopicRequest, SetTopicConfigRequest, StatusRequest, DeleteRecordsRequest,
+                                 TransferLeadershipRequest>;
+
+struct Request {
+    CorrelationId correlation_id;
+    RequestBody body;
+    bool operator==(const Request&) const = default;
+};
+
+// --- answers ------------------------------------------------------------------------------------------------------------
+// Every answer has `error`; the other fields mean something only when it is kNone, if not said otherwise.
+
+struct ProduceAnswer {
+    ErrorCode error = ErrorCode::kNone;
+    Offset base_offset{-1};  // of the first record; of a duplicate the original one; -1 for acks=none
+    Offset log_start_offset;
+    bool operator==(const ProduceAnswer&) const = default;
+};
+struct FetchAnswer {
+    ErrorCode error = ErrorCode::kNone;
+    Offset high_watermark;
+    Offset last_stable_offset;
+    Offset log_start_offset;  // also with kOffsetOutOfRange
+    Bytes batches;            // whole batches; the first may begin below the asked offset
+    bool operator==(const FetchAnswer&) const = default;
+};
+struct ListOffsetsAnswer {
+    ErrorCode error = ErrorCode::kNone;
+    Offset offset{-1};
+    LeaderEpoch leader_epoch;
+    bool operator==(const ListOffsetsAnswer&) const = default;
+};
+struct MetadataAnswer {
+    struct Topic {
+        ErrorCode error = ErrorCode::kNone;
+        std::string name;
+        TopicId id;
+        std::int32_t partition_count = 0;
+        bool is_internal = false;
+        bool operator==(const Topic&) const = default;
+    };
+    ErrorCode error = ErrorCode::kNone;
+    BrokerId leader;  // 0: none known
+    LeaderEpoch leader_epoch;
+    std::vector<BrokerId> brokers;
+    std::vector<BrokerId> in_sync_replicas;
+    std::vector<Topic> topics;
+    bool operator==(const MetadataAnswer&) const = default;
+};
+struct InitProducerIdAnswer {
+    ErrorCode error = ErrorCode::kNone;
+    ProducerId producer_id = kNoProducer;
+    ProducerEpoch producer_epoch;
+    bool operator==(const InitProducerIdAnswer&) const = default;
+};
+struct OffsetCommitAnswer {
+    ErrorCode error = ErrorCode::kNone;
+    bool operator==(const OffsetCommitAnswer&) const = default;
+};
+struct OffsetFetchAnswer {
+    ErrorCode error = ErrorCode::kNone;
+    Offset offset{-1};  // -1: nothing committed
+    LeaderEpoch leader_epoch;
+    std::string metadata;
+    bool operator==(const OffsetFetchAnswer&) const = default;
+};
+struct CreateTopicAnswer {
+    ErrorCode error = ErrorCode::kNone;
+    TopicId topic_id;
+    bool operator==(const CreateTopicAnswer&) const = default;
+};
+struct DeleteTopicAnswer {
+    ErrorCode error = ErrorCode::kNone;
+    bool operator==(const DeleteTopicAnswer&) const = default;
+};
+struct GrowTopicAnswer {
+    ErrorCode error = ErrorCode::kNone;
+    bool operator==(const GrowTopicAnswer&) const = default;
+};
+struct SetTopicConfigAnswer {
+    ErrorCode error = ErrorCode::kNone;
+    bool operator==(const SetTopicConfigAnswer&) const = default;
+};
+
+enum class StatusRole : std::uint8_t { kFollower, kCandidate, kClaiming, kLeader, kCaretaker };
+/// What a confirmed record (acks=all) is worth right now (G8).
+enum class StatusDurability : std::uint8_t { kMinorityLoss, kSingleDisk, kReceivedOnly };
+struct StatusAnswer {
+    ErrorCode error = ErrorCode::kNone;
+    StatusRole role = StatusRole::kFollower;
+    BrokerId leader;  // 0: none known
+    LeaderEpoch leader_epoch;
+    Term term;
+    std::vector<Replica> in_sync_replicas;
+    std::vector<Replica> lagging_members;  // I11
+    StatusDurability durability = StatusDurability::kMinorityLoss;
+    std::int32_t under_replicated_count = 0;  // partitions
+    bool operator==(const StatusAnswer&) const = default;
+};
+struct DeleteRecordsAnswer {
+    ErrorCode error = ErrorCode::kNone;
+    Offset log_start_offset;
+    bool operator==(const DeleteRecordsAnswer&) const = default;
+};
+struct TransferLeadershipAnswer {
+    ErrorCode error = ErrorCode::kNone;
+    bool operator==(const TransferLeadershipAnswer&) const = default;
+};
+/// Answers any request that was refused as a whole.
+struct RefusedAnswer {
+    ErrorCode error = ErrorCode::kInvalidRequest;
+    bool operator==(const RefusedAnswer&) const = default;
+};
+
+using AnswerBody = std::variant<ProduceAnswer, FetchAnswer, ListOffsetsAnswer, MetadataAnswer, InitProducerIdAnswer,
+                                OffsetCommitAnswer, OffsetFetchAnswer, CreateTopicAnswer, DeleteTopicAnswer, GrowTopicAnswer,
+                                SetTopicConfigAnswer, StatusAnswer, DeleteRecordsAnswer, TransferLeadershipAnswer, RefusedAnswer>;
+
+struct Answer {
+    CorrelationId correlation_id;
+    BrokerId leader_hint;  // 0: none; set with kNotLeader when the leader is known (G7)
+    AnswerBody body;
+    bool operator==(const Answer&) const = default;
+};
+
+[[nodiscard]] ErrorCode error_of(const Answer& answer);
+/// The answer of the kind that `request` expects, carrying nothing but `error`.
+[[nodiscard]] Answer refusal_of(const Request& request, ErrorCode error, BrokerId leader_hint = BrokerId{});
+
+/// u8 kind (the variant's index), correlation id, then the fields in order, little endian.
+void encode(const Request& request, ByteWriter& out);
+void encode(const Answer& answer, ByteWriter& out);
+/// Reads one message up to the end of the input. Batches share storage with `bytes`.
+[[nodiscard]] Result<Request, DecodeError> decode_request(const Bytes& bytes);
+[[nodiscard]] Result<Answer, DecodeError> decode_answer(const Bytes& bytes);
+/// One line.
+[[nodiscard]] std::string to_text(const Request& request);
+[[nodiscard]] std::string to_text(const Answer& answer);
+/// As `produce`, `offset_commit`.
+[[nodiscard]] std::string_view kind_of(const Request& request);
+
+}  // namespace tidelock::clients
