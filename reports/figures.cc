@@ -1,0 +1,42 @@
+#include "reports/figures.h"
+
+#include <fmt/core.h>
+
+namespace tidelock::reports {
+
+namespace {
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+
+}  // namespace
+
+std::string grouped(std::int64_t number) {
+    std::string digits = fmt::format("{}", number < 0 ? -number : number);
+    for (std::size_t at = digits.size(); at > 3;) {
+        at -= 3;
+        digits.insert(at, 1, ',');
+    }
+    return number < 0 ? "-" + digits : digits;
+}
+
+std::string span_text(std::int64_t ns) {
+    const std::int64_t seconds = ns / kSecond;
+    if (seconds < 10) return fmt::format("{}.{} s", seconds, ns % kSecond / (kSecond / 10));
+    if (seconds < 60) return fmt::format("{} s", seconds);
+    if (seconds < 3600) return fmt::format("{} min {} s", seconds / 60, seconds % 60);
+    if (seconds < 24 * 3600) return fmt::format("{} h {} min", seconds / 3600, seconds % 3600 / 60);
+    return fmt::format("{} days {} h", grouped(seconds / 86400), seconds % 86400 / 3600);
+}
+
+std::string mebibytes(std::int64_t bytes) {
+    const std::int64_t tenths = bytes * 10 / (1 << 20);
+    return fmt::format("{}.{} MiB", tenths / 10, tenths % 10);
+}
+
+std::string rate_text(std::int64_t count, std::int64_t ns) {
+    if (ns <= 0) return "-";
+    const double rate = static_cast<double>(count) * static_cast<double>(kSecond) / static_cast<double>(ns);
+    return rate < 10 ? fmt::format("{:.1f}", rate) : grouped(static_cast<std::int64_t>(rate));
+}
+
+}  // namespace tidelock::reports
