@@ -1,0 +1,28 @@
+/// Content of the state file `identity`: whose data directory this is and which life of it (I10, R11).
+#pragma once
+
+#include <cstdint>
+
+#include "protocol/base/bytes.h"
+#include "protocol/base/digest.h"
+#include "protocol/base/ids.h"
+#include "protocol/base/result.h"
+
+namespace tidelock::storage {
+
+inline constexpr std::uint32_t kDataFormatVersion = 1;
+
+struct Identity {
+    std::uint32_t format_version = kDataFormatVersion;
+    BrokerId broker;
+    Incarnation raft_incarnation;  // R11: renewed when the Raft state is lost
+    Incarnation data_incarnation;  // I10: renewed before record data is discarded or when it was found damaged
+    void fold(Digest& digest) const;
+    bool operator==(const Identity&) const = default;
+};
+
+void encode(const Identity& identity, ByteWriter& out);
+/// Total; an unknown format version and zero incarnations are errors.
+Result<Identity, DecodeError> decode_identity(const Bytes& content);
+
+}  // namespace tidelock::storage
