@@ -1,0 +1,53 @@
+/// The cluster after the heal phase as the runner sees it: what V16 judges, and the final reads of V1 and V21.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "checker/history.h"
+#include "protocol/base/ids.h"
+
+namespace tidelock::checker {
+
+struct FinalBroker {
+    BrokerId broker;
+    bool running = false;
+    std::string refused;  // why it refused to start; empty when it did not
+};
+struct FinalCopy {
+    BrokerId broker;
+    Offset log_start_offset;
+    Offset log_end_offset;
+    Offset high_watermark;
+};
+struct FinalPartition {
+    TopicPartition partition;
+    std::string topic_name;
+    bool writable = false;  // a produce with acks=all sent after the heal was acknowledged
+    std::vector<FinalCopy> copies;
+};
+struct FinalConsumer {
+    std::string name;       // "consumer-2 on x-0"
+    Offset position;        // the next offset it would read
+    Offset log_end_offset;  // what it has to reach
+};
+/// A partition read from its log start to its end after everything else, and what was found.
+struct FinalRead {
+    ClientPartition partition;
+    bool complete = false;  // the reader reached the high watermark told to it
+    Offset log_start_offset;
+    std::vector<ReadRecord> records;  // ascending offsets
+};
+struct FinalView {
+    std::vector<FinalBroker> brokers;       // every configured member
+    std::optional<BrokerId> leader;         // who serves
+    std::vector<Replica> in_sync_replicas;  // as the leader has committed it
+    std::vector<FinalPartition> partitions;
+    std::vector<FinalConsumer> consumers;
+    std::vector<FinalRead> reads;
+    bool judge_progress = true;  // false: the run was stopped early, V16 has nothing to say
+};
+
+}  // namespace tidelock::checker

@@ -1,0 +1,99 @@
+/// The client history: what clients asked and were told, the only input of V14 and V21. Calls are given when they
+/// return, in order of return; a call that never returned is given at the end of the run as `kUnknown`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "protocol/base/ids.h"
+
+namespace tidelock::checker {
+
+/// A client session as the runner numbers them.
+using ClientId = Tagged<struct ClientIdTag, std::int32_t>;
+/// The runner's number of a topic *name*: clients know nothing else. A topic deleted and created again keeps it.
+using ClientTopic = Tagged<struct ClientTopicTag, std::int32_t>;
+/// The runner's number of a consumer group id.
+using ClientGroup = Tagged<struct ClientGroupTag, std::int32_t>;
+
+struct ClientPartition {
+    ClientTopic topic;
+    PartitionIndex partition;
+    constexpr auto operator<=>(const ClientPartition&) const = default;
+};
+
+enum class Outcome : std::uint8_t {
+    kOk,
+    kFailed,   // for sure: the request changed nothing and never will
+    kUnknown,  // timed out, connection lost, or an answer that leaves it open (A5)
+};
+
+enum class Acks : std::uint8_t { kNone, kLeader, kAll };
+
+/// One attempt to append a batch. A retry is another call with the same values.
+struct ProduceCall {
+    ClientPartition partition;
+    ProducerId producer_id;  // kNoProducer: not idempotent
+    ProducerEpoch producer_epoch;
+    std::int32_t base_sequence = -1;
+    Acks acks = Acks::kAll;
+    std::vector<std::uint64_t> values;  // one a record; never 0; unique in the run, but for retries
+    std::optional<Offset> base_offset;  // when ok and told
+};
+struct ReadRecord {
+    Offset offset;
+    std::uint64_t value;
+};
+/// Data records only: the runner leaves out control records.
+struct FetchCall {
+    ClientPartition partition;
+    Offset from;
+    bool read_committed = false;
+    std::vector<ReadRecord> records;
+    Offset high_watermark;
+};
+struct OffsetCommitCall {
+    ClientGroup group;
+    ClientPartition partition;
+    Offset offset;
+};
+struct OffsetFetchCall {
+    ClientGroup group;
+    ClientPartition partition;
+    std::optional<Offset> offset;  // none: "no offset committed"
+};
+struct CreateTopicCall {
+    ClientTopic topic;
+    std::int32_t partitions;
+};
+struct DeleteTopicCall {
+    ClientTopic topic;
+};
+struct GrowTopicCall {
+    ClientTopic topic;
+    std::int32_t partitions;
+};
+struct DeleteRecordsCall {
+    ClientPartition partition;
+    Offset before;  // exclusive
+};
+struct ListOffsetsCall {
+    ClientPartition partition;
+    bool earliest;
+    Offset offset;
+};
+
+struct ClientCall {
+    ClientId client;
+    std::int64_t call;  // the runner's number, for messages
+    std::int64_t invoked_ns;
+    std::int64_t returned_ns;
+    Outcome outcome;
+    std::variant<ProduceCall, FetchCall, OffsetCommitCall, OffsetFetchCall, CreateTopicCall, DeleteTopicCall,
+                 GrowTopicCall, DeleteRecordsCall, ListOffsetsCall>
+        operation;
+};
+
+}  // namespace tidelock::checker

@@ -1,0 +1,64 @@
+/// What the world did to the brokers, told by the host as it happens. The fault budget of V1 is computed from these
+/// facts only: what a broker says about its own disk excuses nothing.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "protocol/base/ids.h"
+
+namespace tidelock::checker {
+
+/// A new life of the broker begins; its first observations follow.
+struct BrokerBooted {
+    BrokerId broker;
+    std::uint32_t life;  // rises with each boot of this broker
+};
+/// The life ended; unsynced data survives a process kill but perhaps not a power loss.
+struct BrokerKilled {
+    BrokerId broker;
+    bool power_loss;
+};
+/// Everything on the broker's disk is gone.
+struct DiskEmptied {
+    BrokerId broker;
+};
+enum class DiskDamage : std::uint8_t {
+    kBitRot,
+    kTornSector,  // in data that had been synced
+    kMisdirectedWrite,
+    kMisdirectedRead,
+    kLostSync,    // a sync reported success and did nothing
+    kUnreadable,  // read errors
+};
+/// Synced bytes on the broker's disk changed or cannot be read any more. Failed syncs, full or slow disks and lost
+/// unsynced writes are not damage: nothing that was promised rests on them.
+struct DiskDamaged {
+    BrokerId broker;
+    DiskDamage damage;
+    std::optional<TopicPartition> partition;  // of the segment hit; none: a file that is not one partition's
+    std::string file;
+};
+/// An operator told a broker that refuses to start to come back as an empty replica (R8): its data counts as destroyed.
+struct OperatorRejoinedEmpty {
+    BrokerId broker;
+};
+/// An administrator is about to send a deletion: from now on the topics of that name may vanish at any broker.
+struct TopicDeletionAsked {
+    std::string topic_name;
+};
+/// An administrator is about to ask that records below `before` be deleted.
+struct RecordDeletionAsked {
+    std::string topic_name;
+    PartitionIndex partition;
+    Offset before;  // exclusive
+};
+/// Faults stop here; from now on V16's time runs.
+struct HealBegan {};
+
+using HostFact = std::variant<BrokerBooted, BrokerKilled, DiskEmptied, DiskDamaged, OperatorRejoinedEmpty,
+                              TopicDeletionAsked, RecordDeletionAsked, HealBegan>;
+
+}  // namespace tidelock::checker

@@ -1,0 +1,28 @@
+/// What the checked cluster promises: what its configuration says, nothing of what it is suspected to do wrong.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "protocol/base/ids.h"
+#include "protocol/broker/config.h"
+
+namespace tidelock::checker {
+
+struct Settings {
+    broker::Preset preset = broker::Preset::kGroup;
+    std::vector<BrokerId> members;  // sorted
+    std::int32_t min_insync_replicas = 2;
+    /// Positions are durable ones (L2). False only for a `static` cluster that offers received positions and says so.
+    bool durable_positions = true;
+    /// Only changes how losses beyond the promise are told; what is promised stays the same.
+    bool unlimited_faults = false;
+};
+
+/// How many members make a majority.
+std::int32_t majority_of(const Settings& settings);
+/// How many destroyed copies of one record the policy survives (G8): a minority, and fewer than the copies it waits
+/// for.
+std::int32_t destroyed_copies_tolerated(const Settings& settings);
+
+}  // namespace tidelock::checker
