@@ -191,7 +191,7 @@ class InSyncSet {
     [[nodiscard]] bool is_same_life(const Follower& follower, Replica replica) const;
     [[nodiscard]] bool is_in(const std::vector<Replica>& set, Replica replica) const;
     bool begin_life(Follower& follower, Incarnation incarnation, Instant now);
-    bool record_positions(Follower& follower, std::span<const FollowerPosition> positions);
+    void record_positions(Follower& follower, std::span<const FollowerPosition> positions);
     void update_caught_up(Follower& follower, Instant now);
     [[nodiscard]] bool is_at_log_end(const Follower& follower) const;
     [[nodiscard]] bool is_within_bounds(const Follower& follower, Instant now) const;

@@ -7,23 +7,10 @@
 #include <variant>
 #include <vector>
 
+#include "protocol/base/epoch_start.h"
 #include "protocol/base/ids.h"
 
 namespace tidelock::replication {
-
-/// One entry of an epoch history: the first offset written under an epoch. Both strictly rise along the history (L3).
-struct EpochStart {
-    LeaderEpoch leader_epoch;
-    Offset start_offset;
-    constexpr auto operator<=>(const EpochStart&) const = default;
-};
-
-/// Where an epoch ends in a log; exclusive.
-struct EpochEnd {
-    LeaderEpoch leader_epoch;
-    Offset end_offset;
-    constexpr auto operator<=>(const EpochEnd&) const = default;
-};
 
 /// How a leader answers for an epoch it never had. The second is D2's reading of seed 000.
 enum class EpochEndRule : std::uint8_t { kLargestAtOrBelow, kExactOrLogEnd };
