@@ -27,7 +27,6 @@ struct SeedRules {
     bool observe_in_two_reads = false;           // D15 (A6)
     bool no_pre_vote = false;                    // D16 (R6)
     bool shrink_below_minimum = false;           // I11, KIP-966
-    bool empty_replica_votes = false;            // R11
     bool operator==(const SeedRules&) const = default;
 };
 
@@ -36,6 +35,7 @@ struct Config {
     std::vector<BrokerId> members;  // of the group, this broker included, sorted
     Preset preset = Preset::kGroup;
     ConfiguredRole role = ConfiguredRole::kBoth;
+    BrokerId static_leader;  // `static`: who leads until a role is commanded
     SeedRules seed_rules;
 
     Duration election_timeout_min = milliseconds(300);
@@ -57,7 +57,8 @@ struct Config {
     std::int32_t segment_bytes_max = 1 << 20;
     std::int32_t pending_produces_max = 10'000;  // a partition
     std::int32_t parked_fetches_max = 1'000;
-    bool ack_leader_durably = false;  // A5: acks=leader waits for the local sync
+    bool ack_leader_durably = false;               // A5: acks=leader waits for the local sync
+    std::int32_t tail_cache_bytes_max = 64 << 10;  // newest records of a partition kept in memory
     std::int32_t topics_max = 10'000;
     std::int32_t partitions_max = 10'000;
 

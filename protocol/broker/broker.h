@@ -1,0 +1,235 @@
+/// One broker, whole: the machines its preset needs and the routing between them. A value. Hosts apply events with
+/// step() and carry the effects out; the same code runs in the simulator, in the explorer and in the daemon.
+///
+/// Invariants: nothing that rests on a write leaves before the write is durable (the machines queue it); at most one of
+/// `leading` and the fetcher's followed leader is set; a client is told success only with a ReplicationAcknowledgement,
+/// or for acks=leader and none (A4, A5).
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "protocol/base/flat_map.h"
+#include "protocol/broker/config.h"
+#include "protocol/broker/effect.h"
+#include "protocol/broker/event.h"
+#include "protocol/broker/tail_cache.h"
+#include "protocol/clients/offsets.h"
+#include "protocol/clients/producers.h"
+#include "protocol/group/metadata.h"
+#include "protocol/raft/raft.h"
+#include "protocol/replication/fetch_answer.h"
+#include "protocol/replication/fetcher.h"
+#include "protocol/replication/high_watermark.h"
+#include "protocol/replication/in_sync_set.h"
+#include "protocol/replication/pending_acknowledgements.h"
+#include "protocol/storage/identity.h"
+#include "protocol/storage/log_store.h"
+#include "protocol/storage/state_file.h"
+#include "protocol/storage/topic_catalogue.h"
+
+namespace tidelock::broker {
+
+enum class Lifecycle : std::uint8_t {
+    kNotBooted,
+    kWritingState,     // a new directory's Raft state and catalogue are on their way to the disk
+    kWritingIdentity,  // new, or renewed because data was found damaged (I10)
+    kRunning,
+    kRefused,  // R8: an operator has to help
+};
+
+/// One partition as its broker sees it; the records are the log store's.
+struct Partition {
+    replication::HighWatermark high_watermark;
+    clients::ProducerTable producers;
+    replication::PendingAcknowledgements pending;
+    TailCache tail;
+    Offset epoch_start_offset;  // as leader: where its epoch starts here
+    bool must_recopy = false;   // damaged or foreign: reset before it follows anybody (L3, L4)
+    bool operator==(const Partition&) const = default;
+};
+
+/// A client that waits for an answer.
+struct ClientRef {
+    ConnectionId connection;
+    CorrelationId correlation;
+    bool operator==(const ClientRef&) const = default;
+};
+
+/// What to tell whom once a record is confirmed, or will not be.
+struct WaitingProduce {
+    ClientRef client;
+    TopicPartition partition;
+    Offset base_offset;
+    Offset last_offset;  // inclusive
+    LeaderEpoch leader_epoch;
+    bool is_duplicate = false;
+    bool is_offset_commit = false;
+    bool is_leader_ack = false;  // acks=leader with ack_leader_durably
+    bool operator==(const WaitingProduce&) const = default;
+};
+
+/// A consumer's fetch that waits for the high watermark to pass its offset (I7).
+struct WaitingConsumer {
+    ClientRef client;
+    TopicPartition partition;
+    Offset offset;
+    std::int32_t bytes_max = 0;
+    Instant deadline;
+    bool operator==(const WaitingConsumer&) const = default;
+};
+
+struct ConsumerRead {
+    ClientRef client;
+    Offset offset;
+    Offset up_to;  // the high watermark the consumer was judged by
+    LeaderEpoch leader_epoch;
+    bool operator==(const ConsumerRead&) const = default;
+};
+struct FollowerRead {
+    BrokerId follower;
+    replication::RequestId request_id;
+    LeaderEpoch leader_epoch;
+    bool operator==(const FollowerRead&) const = default;
+};
+struct RebuildRead {
+    LeaderEpoch leader_epoch;
+    bool operator==(const RebuildRead&) const = default;
+};
+using ReadPurpose = std::variant<ConsumerRead, FollowerRead, RebuildRead>;
+
+/// A follower's fetch whose records are partly still being read.
+struct AnswerInAssembly {
+    BrokerId follower;
+    replication::FetchAnswer answer;
+    std::int32_t reads_outstanding = 0;
+    bool operator==(const AnswerInAssembly&) const = default;
+};
+
+/// A change of topics that is answered once every replica that acknowledgements wait for has made it too.
+struct WaitingTopicChange {
+    ClientRef client;
+    clients::Answer answer;
+    std::int64_t manifest_version = 0;
+    Instant deadline;
+    bool operator==(const WaitingTopicChange&) const = default;
+};
+
+struct ManifestVersion {
+    std::int64_t version = 0;
+    std::uint64_t digest = 0;
+    bool operator==(const ManifestVersion&) const = default;
+};
+struct ManifestProgress {
+    BrokerId follower;
+    std::int64_t version = 0;
+    bool operator==(const ManifestProgress&) const = default;
+};
+
+enum class LeadingStage : std::uint8_t {
+    kRebuilding,  // reads the internal topics (G3)
+    kConfirming,  // waits for the high watermark to pass what it read
+    kServing,
+};
+
+/// How far one internal partition has been read by a new leader (G3).
+struct Rebuild {
+    TopicPartition partition;
+    Offset next_offset;
+    Offset end_offset;  // log end at the claim
+    bool operator==(const Rebuild&) const = default;
+};
+
+/// What a leader of the data keeps, from its claim's commit until it is leader no more.
+struct Leading {
+    LeaderEpoch leader_epoch;
+    LeadingStage stage = LeadingStage::kRebuilding;
+    std::vector<Rebuild> rebuilds;
+    replication::ParkedFetches parked;
+    std::vector<AnswerInAssembly> assembling;  // one a follower at most
+    std::vector<WaitingConsumer> consumers;
+    std::deque<ManifestVersion> manifests;  // newest last, bounded
+    std::vector<ManifestProgress> manifest_progress;
+    std::vector<WaitingTopicChange> topic_changes;
+    clients::OffsetTable offsets;
+    clients::ProducerIdAllocator producer_ids;
+    std::vector<ClientRef> waiting_for_producer_id;
+    std::vector<Replica> stale_acknowledgement_set;  // seed rule observe_in_two_reads only
+    bool operator==(const Leading&) const = default;
+};
+
+/// A raft write on its way to the state file.
+struct RaftWrite {
+    storage::StateSequence file_sequence;
+    raft::PersistSequence raft_sequence;
+    bool operator==(const RaftWrite&) const = default;
+};
+
+/// A change of the catalogue that waits for its file before the logs follow.
+struct CatalogueWrite {
+    storage::StateSequence file_sequence;
+    storage::TopicCatalogue catalogue;
+    bool is_reconciling = false;  // by a leader's manifest (F2)
+    std::uint64_t manifest_digest = 0;
+    bool operator==(const CatalogueWrite&) const = default;
+};
+
+struct Broker {
+    explicit Broker(Config configuration);
+
+    Config config;
+    Lifecycle lifecycle = Lifecycle::kNotBooted;
+    std::uint64_t entropy = 0;
+    std::uint64_t ids_drawn = 0;
+
+    storage::Identity identity;
+    storage::StateFile identity_file;
+    storage::StateFile raft_file;
+    storage::StateFile topics_file;
+    storage::LogStore logs;
+    bool is_identity_renewing = false;  // I10: nothing is told under the old incarnation, nothing discarded yet
+
+    raft::Node raft;
+    std::vector<RaftWrite> raft_writes;
+    group::Metadata decided;    // by committed entries
+    group::Metadata compacted;  // at the Raft snapshot
+    group::Metadata in_log;     // by all entries, committed or not (G2)
+    std::vector<Replica> formed_with;
+    LogIndex applied_index;
+
+    storage::TopicCatalogue topics;  // durable: the logs exist
+    std::vector<CatalogueWrite> catalogue_writes;
+    FlatMap<TopicPartition, Partition> partitions;
+
+    replication::InSyncSet in_sync;
+    replication::Fetcher fetcher;
+    std::optional<Leading> leading;
+    BrokerId known_leader;  // of the data, for hints; 0: none
+
+    FlatMap<replication::WaiterId, WaitingProduce> waiting_produces;
+    FlatMap<storage::ReadId, ReadPurpose> reads;
+    std::uint64_t next_waiter = 1;
+    std::uint64_t next_read = 1;
+    std::optional<Instant> deadline_timer_at;
+    std::int32_t under_replicated = 0;
+    bool is_disk_full = false;
+
+    bool operator==(const Broker&) const = default;
+};
+
+/// Applies one event; appends effects in the order the host must carry them out. Same broker and event, same result, on
+/// every compiler. Any bytes from outside have been decoded before; a stale or unexpected event is ignored or refused
+/// by name.
+void step(Broker& broker, Instant now, const Event& event, Effects& effects);
+
+/// What the broker says of itself right now (O1).
+clients::StatusAnswer status(const Broker& broker);
+/// Whether it holds a committed claim and has opened to clients.
+bool is_serving(const Broker& broker);
+/// FNV-free hash of the whole state, for the explorer and for tests of value semantics.
+std::uint64_t digest_of(const Broker& broker);
+
+}  // namespace tidelock::broker

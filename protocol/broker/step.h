@@ -1,0 +1,147 @@
+/// The inside of a broker's step: the context every handler gets, and the handlers by story. Only protocol/broker
+/// includes this.
+#pragma once
+
+#include <span>
+
+#include "protocol/broker/broker.h"
+
+namespace tidelock::broker {
+
+/// One step under way. Handlers change the broker and append effects; file effects and reports of the log store collect
+/// in `store` and are taken over by drain_store.
+struct Step {
+    Broker& broker;
+    Instant now;
+    Effects& effects;
+    storage::StoreOutputs store;
+};
+
+// step.cc
+void observe(Step& step, Observation observation);
+void mark(Step& step, Mark reached);
+void send(Step& step, BrokerId to, replication::Message message);
+void answer(Step& step, const ClientRef& client, clients::AnswerBody body);
+void refuse(Step& step, const ClientRef& client, const clients::Request& request, clients::ErrorCode error);
+/// Takes over file effects of a state file.
+void take_file_effects(Step& step, std::vector<storage::FileEffect>& file_effects);
+/// Takes over what the log store wants done and said, until it says nothing more.
+void drain_store(Step& step);
+/// A number no other life of any replica draws: an incarnation or a topic id. Never 0.
+std::uint64_t draw_id(Broker& broker);
+Replica self(const Broker& broker);
+
+// boot.cc
+void on_booted(Step& step, const Booted& booted);
+void on_state_file_durable(Step& step, storage::FileOwner owner);
+/// I10: a new data incarnation, durable before anything is discarded or told. Leadership is given up meanwhile.
+void renew_data_incarnation(Step& step);
+void refuse_to_start(Step& step, std::string why);
+
+// raft_routing.cc
+void run_raft(Step& step, raft::Event event);
+void on_raft_file_durable(Step& step);
+/// Tells Raft what the log says about who may lead (G2, G9).
+void refresh_eligibility(Step& step);
+
+// leadership.cc
+void begin_leading(Step& step, LeaderEpoch leader_epoch, const replication::VersionedSet& in_sync_set);
+void end_leading(Step& step);
+/// Goes on with the rebuild (G3): reads, then waits for the high watermark, then opens.
+void advance_opening(Step& step);
+void on_rebuild_read(Step& step, const storage::RecordsRead& read);
+void follow_decided_leader(Step& step);
+void route_in_sync_effects(Step& step, replication::InSyncEffects& effects);
+void on_in_sync_bounds_timer(Step& step);
+replication::InSyncConfig in_sync_config(const Broker& broker);
+
+// watermark.cc
+/// Looks at one partition of a leader after a position, a set or the log changed: high watermark, acknowledgements,
+/// waiters.
+void advance_high_watermark(Step& step, TopicPartition tp);
+void advance_all_high_watermarks(Step& step);
+void resolve_pending(Step& step, TopicPartition tp, Partition& partition);
+void settle(Step& step, const std::vector<replication::ResolvedWaiter>& resolved);
+void arm_deadlines(Step& step);
+void on_deadlines_timer(Step& step);
+
+// produce.cc
+void on_produce(Step& step, const ClientRef& client, const clients::Request& request,
+                const clients::ProduceRequest& produce);
+/// Appends one run of batches as leader: log, producers, cache, observation. Returns its first offset, or an error
+/// code.
+struct LeaderAppend {
+    Offset base_offset;
+    Offset next_offset;
+};
+Result<LeaderAppend, clients::ErrorCode> append_as_leader(Step& step, TopicPartition tp, const Bytes& batches);
+void wait_for_policy(Step& step, Partition& partition, const WaitingProduce& produce, Duration timeout);
+void wake_followers(Step& step, TopicPartition tp);
+
+// consume.cc
+void on_consumer_fetch(Step& step, const ClientRef& client, const clients::Request& request,
+                       const clients::FetchRequest& fetch);
+void wake_consumers(Step& step, TopicPartition tp, const Partition& partition);
+void on_consumer_read(Step& step, const ConsumerRead& purpose, const storage::RecordsRead& read);
+void fail_consumer_read(Step& step, const ConsumerRead& purpose, clients::ErrorCode error);
+void on_list_offsets(Step& step, const ClientRef& client, const clients::Request& request,
+                     const clients::ListOffsetsRequest& list);
+
+// coordinator.cc
+void on_init_producer_id(Step& step, const ClientRef& client, const clients::InitProducerIdRequest& init);
+void serve_producer_ids(Step& step);
+void on_offset_commit(Step& step, const ClientRef& client, const clients::Request& request,
+                      const clients::OffsetCommitRequest& commit);
+void on_offset_fetch(Step& step, const ClientRef& client, const clients::Request& request,
+                     const clients::OffsetFetchRequest& fetch);
+void apply_internal_batches(Step& step, TopicPartition tp, const Bytes& batches);
+void on_internal_high_watermark(Step& step, TopicPartition tp, Offset high_watermark);
+
+// topics.cc
+void on_create_topic(Step& step, const ClientRef& client, const clients::CreateTopicRequest& create);
+void on_delete_topic(Step& step, const ClientRef& client, const clients::DeleteTopicRequest& drop);
+void on_grow_topic(Step& step, const ClientRef& client, const clients::GrowTopicRequest& grow);
+void on_set_topic_config(Step& step, const ClientRef& client, const clients::SetTopicConfigRequest& set);
+void on_delete_records(Step& step, const ClientRef& client, const clients::Request& request,
+                       const clients::DeleteRecordsRequest& del);
+void on_metadata(Step& step, const ClientRef& client, const clients::MetadataRequest& metadata);
+/// The newest catalogue, durable or not.
+const storage::TopicCatalogue& newest_catalogue(const Broker& broker);
+void write_catalogue(Step& step, CatalogueWrite write);
+void on_topics_file_durable(Step& step);
+void create_internal_topics(Step& step);
+/// Applies retention of the topic to one partition of a leader.
+void apply_retention(Step& step, TopicPartition tp);
+/// Empty: no such partition here.
+std::optional<TopicPartition> resolve(const Broker& broker, const clients::PartitionName& name);
+bool is_internal(const Broker& broker, TopicId topic);
+std::optional<TopicPartition> internal_partition(const Broker& broker, std::string_view topic);
+replication::Manifest manifest_of(const storage::TopicCatalogue& catalogue);
+void settle_topic_changes(Step& step);
+
+// replicating.cc: the leader's answers to followers
+void on_manifest_request(Step& step, BrokerId from, const replication::ManifestRequest& request);
+void on_epoch_end_request(Step& step, BrokerId from, const replication::EpochEndRequest& request);
+void on_fetch_request(Step& step, BrokerId from, const replication::FetchRequest& request);
+void on_position_update(Step& step, BrokerId from, const replication::PositionUpdate& update);
+void answer_follower(Step& step, const replication::FetchRequest& request);
+void on_follower_read(Step& step, const FollowerRead& purpose, const storage::RecordsRead* read, TopicPartition tp);
+std::uint64_t manifest_digest(const Broker& broker);
+
+// following.cc: the follower's effects on its own logs
+void run_fetcher(Step& step, replication::FetchEffects& effects);
+void on_fetcher_timer(Step& step);
+void finish_reconciling(Step& step, std::uint64_t manifest_digest);
+void report_local_logs(Step& step, std::span<const TopicPartition> changed);
+
+// storage_routing.cc
+void on_file_completed(Step& step, const storage::FileEvent& event);
+void on_store_report(Step& step, const storage::StoreReport& report);
+void on_disk_retry_timer(Step& step);
+void add_partition(Step& step, TopicPartition tp);
+
+// status.cc
+void on_status(Step& step, const ClientRef& client);
+void on_transfer(Step& step, const ClientRef& client, const clients::TransferLeadershipRequest& transfer);
+
+}  // namespace tidelock::broker

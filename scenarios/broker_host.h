@@ -1,0 +1,72 @@
+/// A broker on a simulated machine: turns arrivals into events, carries effects out, and lets watchers see every
+/// observation.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "protocol/broker/broker.h"
+#include "sim/world.h"
+
+namespace tidelock::scenarios {
+
+/// Hosts 1 to kBrokerHostMax are brokers; a broker's host id is its broker id.
+inline constexpr std::int32_t kBrokerHostMax = 99;
+inline sim::HostId host_of(BrokerId broker) {
+    return sim::HostId(broker.value);
+}
+inline BrokerId broker_of(sim::HostId host) {
+    return BrokerId(host.value);
+}
+inline bool is_broker_host(sim::HostId host) {
+    return host.value >= 1 && host.value <= kBrokerHostMax;
+}
+
+/// Frame kinds on the simulated wire, for loss by kind: peers' messages by broker::kind_number, then these.
+inline constexpr std::uint8_t kClientRequestKind = 40;
+inline constexpr std::uint8_t kClientAnswerKind = 41;
+/// Client frames: CRC-32C (u32) of the rest, then the encoded request or answer.
+Bytes encode_client_frame(const clients::Request& request);
+Bytes encode_client_frame(const clients::Answer& answer);
+Result<clients::Request, DecodeError> decode_request_frame(const Bytes& frame);
+Result<clients::Answer, DecodeError> decode_answer_frame(const Bytes& frame);
+
+/// What the layer above wants to see. Both must outlive the host.
+struct BrokerWatch {
+    std::function<void(sim::Host& host, const broker::Observation& observation)> on_observation;
+    /// After every step: the broker between two events.
+    std::function<void(sim::Host& host, const broker::Broker& broker)> on_stepped;
+};
+
+/// One broker over all its lives. Volatile state is the `broker` value of the running life; the disk is the host's.
+class BrokerHost {
+  public:
+    BrokerHost(broker::Config config, BrokerWatch watch);
+
+    /// The story of one life; give it to World::set_boot_story and World::spawn.
+    void run(sim::Host& host);
+    /// `static` only: hands an operator's command to the broker by World::post.
+    void command_role(sim::World& world, broker::RoleCommanded command);
+    /// The broker of the running life; null while the host is down.
+    [[nodiscard]] const broker::Broker* broker() const { return broker_.get(); }
+    [[nodiscard]] const broker::Config& config() const { return config_; }
+    /// Of the next life on: a mixed configuration is a fault like others.
+    void set_config(broker::Config config) { config_ = std::move(config); }
+
+  private:
+    void carry_out(sim::Host& host, const broker::Effect& effect);
+    void carry_out_file(sim::Host& host, const storage::FileEffect& effect);
+    std::optional<broker::Event> to_event(sim::Host& host, const sim::Arrival& arrival);
+    std::optional<broker::Event> frame_to_event(sim::Host& host, const sim::FrameArrived& arrived);
+    void step(sim::Host& host, const broker::Event& event);
+
+    broker::Config config_;
+    BrokerWatch watch_;
+    std::unique_ptr<broker::Broker> broker_;
+    broker::Effects effects_;
+    std::vector<sim::HostId> clients_;  // with an open connection, in order of their first request
+    std::optional<broker::RoleCommanded> role_command_;
+};
+
+}  // namespace tidelock::scenarios
