@@ -183,7 +183,7 @@ struct PartitionLog {
     Offset high_watermark;
     LogCondition condition = LogCondition::kOpen;
     std::optional<Offset> damaged_at;
-    std::vector<BatchView> held;         // appended, not handed to files
+    std::vector<BatchRun> held;          // appended, not handed to files
     std::uint64_t held_bytes = 0;
     CutRequest wanted_cut;               // not yet in a durable journal commit
     CutRequest active_cut;
@@ -293,7 +293,7 @@ class LogStore {
     void mark_dirty(PartitionLog& log);
 
     // append.cc
-    void place(PartitionLog& log, std::vector<BatchView> batches, StoreOutputs& out);
+    void place(PartitionLog& log, BatchRun run, StoreOutputs& out);
     void release_held(PartitionLog& log, StoreOutputs& out);
     [[nodiscard]] bool must_hold(const PartitionLog& log) const;
 

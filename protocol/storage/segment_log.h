@@ -71,16 +71,22 @@ struct ReadRange {
     std::uint64_t bytes_max = 0;
 };
 
+/// Contiguous whole batches and their headers.
+struct BatchRun {
+    Bytes bytes;
+    std::vector<BatchHeader> headers;
+    bool operator==(const BatchRun&) const = default;
+};
+
 class SegmentLog {
   public:
     SegmentLog() = default;
     /// A log without files whose first record will be at `start_offset`.
     SegmentLog(const TopicPartition& tp, Offset start_offset) : tp_(tp), start_offset_(start_offset) {}
 
-    /// Writes batches of one run at the end, rolling segments; the batches must be contiguous with the log and each other.
-    /// `high_watermark` bounds what may be thinned in segments sealed by this.
-    void append(std::span<const BatchView> batches, const SegmentConfig& config, Offset high_watermark,
-                std::vector<FileEffect>& effects);
+    /// Writes a run at the end, rolling segments; its batches must be contiguous with the log. `high_watermark` bounds what
+    /// may be thinned in segments sealed by this.
+    void append(const BatchRun& run, const SegmentConfig& config, Offset high_watermark, std::vector<FileEffect>& effects);
     /// The largest batch boundary known at or below `to`, within [start, end].
     [[nodiscard]] Offset boundary_at_or_below(Offset to) const;
     /// Cuts to `to`, which must be a boundary: removes later segments, shortens the one it falls into and marks it dirty.
@@ -124,7 +130,7 @@ class SegmentLog {
 
   private:
     [[nodiscard]] const Segment* segment_of(Offset offset) const;
-    Segment& open_segment(std::size_t batch_bytes, const SegmentConfig& config, Offset high_watermark,
+    Segment& open_segment(std::uint64_t batch_bytes, const SegmentConfig& config, Offset high_watermark,
                           std::vector<FileEffect>& effects);
     void seal_last(const SegmentConfig& config, Offset high_watermark, std::vector<FileEffect>& effects);
 

@@ -107,13 +107,14 @@ struct StateFileRecovery {
 
 StateFileRecovery recover_state_file(const DirectoryImage& image, FileName name, FileOwner owner);
 
-/// One copy's bytes, and back. Total; `content` shares storage with `bytes`.
+/// One copy's bytes, and back. The CRC covers `name` (without the copy's suffix) too, so that a copy of another state file
+/// that landed here never passes. Total; `content` shares storage with `bytes`.
 struct StateFileContent {
     StateSequence sequence;
     Bytes content;
     bool operator==(const StateFileContent&) const = default;
 };
-Bytes encode_state_copy(const StateFileContent& copy);
-Result<StateFileContent, DecodeError> decode_state_copy(const Bytes& bytes);
+Bytes encode_state_copy(const FileName& name, const StateFileContent& copy);
+Result<StateFileContent, DecodeError> decode_state_copy(const FileName& name, const Bytes& bytes);
 
 }  // namespace tidelock::storage

@@ -1,0 +1,51 @@
+// Out of the bytes of a file read, the batches that were asked for, each of them vouched for.
+#include "protocol/base/check.h"
+#include "protocol/storage/segment_log.h"
+
+namespace tidelock::storage {
+namespace {
+
+struct Extent {
+    std::size_t from = 0;
+    std::size_t to = 0;
+    Offset first_offset;
+    Offset next_offset;
+};
+
+/// Whether `header` is the batch that belongs at `expected` (or at any offset, if none is expected yet).
+bool is_in_place(const BatchHeader& header, std::optional<Offset> expected, const EpochHistory& history) {
+    if (expected && header.base_offset != *expected) return false;
+    return header.leader_epoch == history.epoch_at(header.base_offset);
+}
+
+}  // namespace
+
+Result<BatchSlice, BatchDamage> slice_batches(const Bytes& bytes, const ReadRange& range, const EpochHistory& history,
+                                              const BatchLimits& limits) {
+    Extent extent{0, 0, range.from, range.from};
+    std::optional<Offset> expected;
+    for (std::size_t at = 0; at < bytes.size();) {
+        const Offset place = expected.value_or(range.from);
+        const Result<BatchHeader, BatchError> header = check_batch(bytes.span().subspan(at), limits);
+        if (!header) return Failure<BatchDamage>({place, header.error()});
+        const bool is_skipped = header->next_offset() <= range.from;
+        // Batches before the one asked for may lie below the log start, where the history has no entries any more.
+        if (!is_skipped && !is_in_place(*header, expected, history))
+            return Failure<BatchDamage>({place, BatchError::kBadOffset});
+        const std::size_t after = at + header->size_bytes();
+        if (!is_skipped) {
+            const bool is_first = extent.to == 0;
+            if (is_first && header->base_offset > range.from) return Failure<BatchDamage>({place, BatchError::kBadOffset});
+            if (!is_first && (header->next_offset() > range.up_to || after - extent.from > range.bytes_max)) break;
+            if (is_first) extent = {at, after, header->base_offset, header->next_offset()};
+            extent.to = after;
+            extent.next_offset = header->next_offset();
+        }
+        expected = header->next_offset();
+        at = after;
+    }
+    if (extent.to == 0) return Failure<BatchDamage>({range.from, BatchError::kTooShort});
+    return BatchSlice{extent.first_offset, extent.next_offset, bytes.slice(extent.from, extent.to - extent.from)};
+}
+
+}  // namespace tidelock::storage

@@ -1,0 +1,34 @@
+#include "protocol/storage/identity.h"
+
+namespace tidelock::storage {
+
+void Identity::fold(Digest& digest) const {
+    digest.add(format_version);
+    digest.add(broker);
+    digest.add(raft_incarnation);
+    digest.add(data_incarnation);
+}
+
+void encode(const Identity& identity, ByteWriter& out) {
+    out.u32(identity.format_version);
+    out.i32(identity.broker.value);
+    out.u64(identity.raft_incarnation.value);
+    out.u64(identity.data_incarnation.value);
+}
+
+Result<Identity, DecodeError> decode_identity(const Bytes& content) {
+    ByteReader in(content);
+    Identity identity;
+    identity.format_version = in.u32();
+    identity.broker = BrokerId(in.i32());
+    identity.raft_incarnation = Incarnation(in.u64());
+    identity.data_incarnation = Incarnation(in.u64());
+    if (!in.at_end()) return decode_failure("identity: length");
+    if (identity.format_version != kDataFormatVersion) return decode_failure("identity: format version");
+    if (identity.broker.value < 1) return decode_failure("identity: broker");
+    if (identity.raft_incarnation.value == 0) return decode_failure("identity: raft incarnation");
+    if (identity.data_incarnation.value == 0) return decode_failure("identity: data incarnation");
+    return identity;
+}
+
+}  // namespace tidelock::storage
