@@ -35,22 +35,24 @@ enum class ErrorCode : std::int16_t {
     kIllegalGeneration = 23,             // room for consumer groups
     kUnknownMember = 24,
     kOffsetMetadataTooLarge = 25,
-    kInternalTopic = 26,                 // clients may not write or delete it
-    kLeadershipEnded = 27,               // the role changed while the request waited: the outcome is unknown (A6)
-    kTransferFailed = 28,                // no such member, not in sync, or it did not take over in time
+    kInternalTopic = 26,    // clients may not write or delete it
+    kLeadershipEnded = 27,  // the role changed while the request waited: the outcome is unknown (A6)
+    kTransferFailed = 28,   // no such member, not in sync, or it did not take over in time
     kUnsupported = 29,
 };
 
 /// What a client may conclude from an error.
 struct ErrorTraits {
-    std::string_view text;       // as the text API prints it
-    bool is_retriable;           // the same request may succeed later, here or at another broker
-    bool is_outcome_unknown;     // the request may have taken effect, or may still
+    std::string_view text;    // as the text API prints it
+    bool is_retriable;        // the same request may succeed later, here or at another broker
+    bool is_outcome_unknown;  // the request may have taken effect, or may still
 };
 
 /// Total: every enumerator has an entry.
 [[nodiscard]] const ErrorTraits& traits_of(ErrorCode code);
-[[nodiscard]] inline std::string_view to_text(ErrorCode code) { return traits_of(code).text; }
+[[nodiscard]] inline std::string_view to_text(ErrorCode code) {
+    return traits_of(code).text;
+}
 /// The code of a number from the wire; empty: there is none.
 [[nodiscard]] std::optional<ErrorCode> error_code_of(std::int16_t number);
 

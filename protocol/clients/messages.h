@@ -1,5 +1,5 @@
-/// What clients ask brokers and what they are told. Simulated clients speak these; the Kafka wire is mapped onto them. Decoding
-/// is total: any bytes give a message or an error.
+/// What clients ask brokers and what they are told. Simulated clients speak these; the Kafka wire is mapped onto them.
+/// Decoding is total: any bytes give a message or an error.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,8 @@ struct Setting {
     auto operator<=>(const Setting&) const = default;
 };
 
-// --- requests -----------------------------------------------------------------------------------------------------------
+// --- requests
+// -----------------------------------------------------------------------------------------------------------
 
 struct ProduceRequest {
     PartitionName partition;
@@ -116,10 +117,10 @@ struct TransferLeadershipRequest {
     bool operator==(const TransferLeadershipRequest&) const = default;
 };
 
-using RequestBody = std::variant<ProduceRequest, FetchRequest, ListOffsetsRequest, MetadataRequest, InitProducerIdRequest,
-                                 OffsetCommitRequest, OffsetFetchRequest, CreateTopicRequest, DeleteTopicRequest,
-                                 GrowTopicRequest, SetTopicConfigRequest, StatusRequest, DeleteRecordsRequest,
-                                 TransferLeadershipRequest>;
+using RequestBody =
+    std::variant<ProduceRequest, FetchRequest, ListOffsetsRequest, MetadataRequest, InitProducerIdRequest,
+                 OffsetCommitRequest, OffsetFetchRequest, CreateTopicRequest, DeleteTopicRequest, GrowTopicRequest,
+                 SetTopicConfigRequest, StatusRequest, DeleteRecordsRequest, TransferLeadershipRequest>;
 
 struct Request {
     CorrelationId correlation_id;
@@ -127,8 +128,9 @@ struct Request {
     bool operator==(const Request&) const = default;
 };
 
-// --- answers ------------------------------------------------------------------------------------------------------------
-// Every answer has `error`; the other fields mean something only when it is kNone, if not said otherwise.
+// --- answers
+// ------------------------------------------------------------------------------------------------------------ Every
+// answer has `error`; the other fields mean something only when it is kNone, if not said otherwise.
 
 struct ProduceAnswer {
     ErrorCode error = ErrorCode::kNone;
@@ -232,9 +234,10 @@ struct RefusedAnswer {
     bool operator==(const RefusedAnswer&) const = default;
 };
 
-using AnswerBody = std::variant<ProduceAnswer, FetchAnswer, ListOffsetsAnswer, MetadataAnswer, InitProducerIdAnswer,
-                                OffsetCommitAnswer, OffsetFetchAnswer, CreateTopicAnswer, DeleteTopicAnswer, GrowTopicAnswer,
-                                SetTopicConfigAnswer, StatusAnswer, DeleteRecordsAnswer, TransferLeadershipAnswer, RefusedAnswer>;
+using AnswerBody =
+    std::variant<ProduceAnswer, FetchAnswer, ListOffsetsAnswer, MetadataAnswer, InitProducerIdAnswer,
+                 OffsetCommitAnswer, OffsetFetchAnswer, CreateTopicAnswer, DeleteTopicAnswer, GrowTopicAnswer,
+                 SetTopicConfigAnswer, StatusAnswer, DeleteRecordsAnswer, TransferLeadershipAnswer, RefusedAnswer>;
 
 struct Answer {
     CorrelationId correlation_id;

@@ -1,5 +1,5 @@
-/// Committed consumer offsets (T1): records of an internal topic, and the table read from them. Keyed by topic id, so a recreated
-/// topic starts clean (franz-go#1426).
+/// Committed consumer offsets (T1): records of an internal topic, and the table read from them. Keyed by topic id, so a
+/// recreated topic starts clean (franz-go#1426).
 ///
 /// Answers come only from records below the high watermark (G3, V14): a failover cannot take such a record back.
 #pragma once
@@ -27,14 +27,15 @@ struct OffsetKey {
     auto operator<=>(const OffsetKey&) const = default;
 };
 struct CommittedOffset {
-    Offset offset;             // the next record to read
-    LeaderEpoch leader_epoch;  // of the last record read, 0 if not known
+    Offset offset;                 // the next record to read
+    LeaderEpoch leader_epoch;      // of the last record read, 0 if not known
     std::int32_t generation = -1;  // room for consumer groups
     std::string metadata;
     bool operator==(const CommittedOffset&) const = default;
 };
 
-/// Key and value of a record in kConsumerOffsetsTopic. An empty value is a tombstone: the commit is gone. Both start with a version.
+/// Key and value of a record in kConsumerOffsetsTopic. An empty value is a tombstone: the commit is gone. Both start
+/// with a version.
 [[nodiscard]] Bytes encode_key(const OffsetKey& key);
 [[nodiscard]] Bytes encode_value(const CommittedOffset& value);
 [[nodiscard]] Result<OffsetKey, DecodeError> decode_key(const Bytes& key);
@@ -55,7 +56,8 @@ class OffsetTable {
     [[nodiscard]] const CommittedOffset* find(const OffsetKey& key) const;
     /// A commit of this key is in the log and not yet below the high watermark.
     [[nodiscard]] bool has_pending(const OffsetKey& key) const;
-    /// Keys of a deleted topic, to be tombstoned; they show until their tombstones do, which nobody can see as the topic id is gone.
+    /// Keys of a deleted topic, to be tombstoned; they show until their tombstones do, which nobody can see as the
+    /// topic id is gone.
     [[nodiscard]] std::vector<OffsetKey> keys_of_topic(TopicId topic) const;
     /// Everything of the group, sorted.
     [[nodiscard]] std::vector<OffsetKey> keys_of_group(std::string_view group) const;

@@ -1,6 +1,8 @@
-/// Idempotent producers (T2): what is known of each producer's last batches in one partition, and how producer ids are given out.
+/// Idempotent producers (T2): what is known of each producer's last batches in one partition, and how producer ids are
+/// given out.
 ///
-/// A table is a pure function of the batches in the log, in log order: on_batch is the only way in, live and on rebuild.
+/// A table is a pure function of the batches in the log, in log order: on_batch is the only way in, live and on
+/// rebuild.
 #pragma once
 
 #include <cstdint>
@@ -65,15 +67,18 @@ class ProducerTable {
     [[nodiscard]] ProducerVerdict check(const ProducerBatch& batch) const;
     /// A batch is in the log: live after its append, or read from the log on rebuild; in log order.
     void on_batch(const ProducerBatch& batch);
-    /// The log was cut to `end` (exclusive). False: the table no longer knows what came before the cut and must be rebuilt (clear, then
-    /// on_batch for every batch of the log).
+    /// The log was cut to `end` (exclusive). False: the table no longer knows what came before the cut and must be
+    /// rebuilt (clear, then on_batch for every batch of the log).
     [[nodiscard]] bool truncate_to(Offset end);
-    /// The log start moved. Nothing is forgotten: a producer's last batch outlives its records (KAFKA-7190, KAFKA-7298).
+    /// The log start moved. Nothing is forgotten: a producer's last batch outlives its records (KAFKA-7190,
+    /// KAFKA-7298).
     void on_log_start_moved(Offset log_start_offset) { log_start_offset_ = log_start_offset; }
-    /// Forgets producers whose last batch is older than `oldest_timestamp_ms` and no longer in the log. Run it with the same argument on
-    /// every copy, or only where nothing is decided from the table: it is the one thing that is not a function of the log.
+    /// Forgets producers whose last batch is older than `oldest_timestamp_ms` and no longer in the log. Run it with the
+    /// same argument on every copy, or only where nothing is decided from the table: it is the one thing that is not a
+    /// function of the log.
     void expire_before(std::int64_t oldest_timestamp_ms);
-    /// Base offset of the earliest last batch of any known producer: a rebuild from here on knows every producer. Empty: none is known.
+    /// Base offset of the earliest last batch of any known producer: a rebuild from here on knows every producer.
+    /// Empty: none is known.
     [[nodiscard]] std::optional<Offset> earliest_last_batch() const;
     void clear();
 
@@ -95,8 +100,8 @@ class ProducerTable {
     struct Entry {
         ProducerEpoch producer_epoch;
         std::int64_t timestamp_ms = 0;
-        Offset last_offset{-1};          // of the last batch or marker, inclusive
-        bool has_forgotten = false;      // older batches or an older epoch were dropped from here
+        Offset last_offset{-1};                          // of the last batch or marker, inclusive
+        bool has_forgotten = false;                      // older batches or an older epoch were dropped from here
         SmallVector<Batch, kRememberedBatches> batches;  // of this epoch, in log order
         bool operator==(const Entry&) const = default;
     };
@@ -118,8 +123,8 @@ struct ProducerIdBlock {
 [[nodiscard]] Bytes encode_block(const ProducerIdBlock& block);
 [[nodiscard]] Result<ProducerIdBlock, DecodeError> decode_block(const Bytes& value);
 
-/// Gives out producer ids from reserved blocks. Ids of a block are given only after its record is confirmed, and what a former leader
-/// left of its block is never used: so no id is given twice, whatever failovers happen.
+/// Gives out producer ids from reserved blocks. Ids of a block are given only after its record is confirmed, and what a
+/// former leader left of its block is never used: so no id is given twice, whatever failovers happen.
 class ProducerIdAllocator {
   public:
     explicit ProducerIdAllocator(std::int64_t block_size = 1000) : block_size_(block_size) {}
@@ -130,7 +135,8 @@ class ProducerIdAllocator {
     void on_block_record(const ProducerIdBlock& block);
     /// The next id, if a confirmed block has any left.
     [[nodiscard]] std::optional<ProducerId> take();
-    /// The block to reserve next, when none is under way and the present one is (nearly) used up. Append its record, then say so.
+    /// The block to reserve next, when none is under way and the present one is (nearly) used up. Append its record,
+    /// then say so.
     [[nodiscard]] std::optional<ProducerIdBlock> block_wanted() const;
     /// The record of block_wanted is in the log at `record_offset`.
     void on_block_appended(const ProducerIdBlock& block, Offset record_offset);

@@ -26,9 +26,10 @@ bool is_valid_set(std::span<const Replica> set, BrokerId leader) {
 
 bool covers(const Observation& observation, Replica member) {
     if (member.broker == observation.current.broker) return true;  // its local end was asked already
-    return std::any_of(observation.positions.begin(), observation.positions.end(), [&](const ReplicaPosition& position) {
-        return position.replica == member && position.durable_end_offset >= observation.required_end_offset;
-    });
+    return std::any_of(
+        observation.positions.begin(), observation.positions.end(), [&](const ReplicaPosition& position) {
+            return position.replica == member && position.durable_end_offset >= observation.required_end_offset;
+        });
 }
 
 struct Coverage {
@@ -43,9 +44,9 @@ Coverage coverage_of(const Observation& observation) {
     for (std::size_t i = 0; i < set.size(); ++i) {
         if (!covers(observation, set[i])) continue;
         ++coverage.members;
-        const bool is_counted = std::any_of(set.begin(), set.begin() + static_cast<std::ptrdiff_t>(i), [&](Replica other) {
-            return other.broker == set[i].broker && covers(observation, other);
-        });
+        const bool is_counted =
+            std::any_of(set.begin(), set.begin() + static_cast<std::ptrdiff_t>(i),
+                        [&](Replica other) { return other.broker == set[i].broker && covers(observation, other); });
         if (!is_counted) ++coverage.brokers;
     }
     return coverage;
@@ -55,7 +56,8 @@ Coverage coverage_of(const Observation& observation) {
 
 Decision decide_replication(const Observation& observation, const AckPolicy& policy) {
     if (const std::optional<RejectReason> reason = check_authority(observation)) return Reject{*reason};
-    if (observation.local_durable_end_offset < observation.required_end_offset) return Wait{WaitReason::kLocalDurability};
+    if (observation.local_durable_end_offset < observation.required_end_offset)
+        return Wait{WaitReason::kLocalDurability};
     if (policy.rule == AckRule::kLocalDurable) return ReplicationAcknowledgement(observation, Durability::kLocal);
     if (!is_valid_set(observation.sync_state_set, observation.current.broker))
         return Reject{RejectReason::kInvalidSyncStateSet};
@@ -66,7 +68,8 @@ Decision decide_replication(const Observation& observation, const AckPolicy& pol
         if (coverage.brokers < static_cast<std::size_t>(policy.replica_count)) return Wait{WaitReason::kReplicas};
         return ReplicationAcknowledgement(observation, Durability::kReplicated);
     }
-    if (observation.committed_member_count < observation.min_insync_replicas) return Reject{RejectReason::kNotEnoughInSync};
+    if (observation.committed_member_count < observation.min_insync_replicas)
+        return Reject{RejectReason::kNotEnoughInSync};
     if (coverage.members < observation.sync_state_set.size()) return Wait{WaitReason::kReplicas};
     return ReplicationAcknowledgement(observation, coverage.brokers > 1 ? Durability::kReplicated : Durability::kLocal);
 }

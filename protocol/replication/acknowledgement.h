@@ -41,10 +41,10 @@ struct Observation {
     Offset required_end_offset;       // exclusive: the record's last offset + 1
     Offset local_durable_end_offset;  // exclusive
     SyncStateSetEpoch set_version;
-    std::span<const Replica> sync_state_set;         // nonempty, no duplicates, contains the leader
-    std::span<const ReplicaPosition> positions;      // any order; strangers and repeats add nothing
-    std::int32_t committed_member_count = 0;         // I8: only committed members count towards the minimum
-    std::int32_t min_insync_replicas = 1;            // asked of kAllInSync only
+    std::span<const Replica> sync_state_set;     // nonempty, no duplicates, contains the leader
+    std::span<const ReplicaPosition> positions;  // any order; strangers and repeats add nothing
+    std::int32_t committed_member_count = 0;     // I8: only committed members count towards the minimum
+    std::int32_t min_insync_replicas = 1;        // asked of kAllInSync only
 };
 
 enum class WaitReason : std::uint8_t { kLocalDurability, kReplicas };
@@ -72,8 +72,8 @@ using Decision = std::variant<Wait, Reject, ReplicationAcknowledgement>;
 /// A1. No input or output, no retry, no downgrade. More evidence never turns an acknowledgement into a wait.
 [[nodiscard]] Decision decide_replication(const Observation& observation, const AckPolicy& policy);
 
-/// Proof that a record is as safe as its policy asks. Only decide_replication makes one; no producer is told success without
-/// it (A4).
+/// Proof that a record is as safe as its policy asks. Only decide_replication makes one; no producer is told success
+/// without it (A4).
 class ReplicationAcknowledgement {
   public:
     /// Everything below this offset is proven; exclusive.

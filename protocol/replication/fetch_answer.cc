@@ -22,8 +22,8 @@ PartitionEpochEnd answer_epoch_end(const EpochEndQuestion& question, const Leade
     } else if (!view->is_readable) {
         answer.code = ErrorCode::kStorageError;
     } else {
-        answer.answer = {epoch_end(view->history, view->log_end_offset, question.asked_epoch, rule), view->log_start_offset,
-                         view->log_end_offset};
+        answer.answer = {epoch_end(view->history, view->log_end_offset, question.asked_epoch, rule),
+                         view->log_start_offset, view->log_end_offset};
     }
     return answer;
 }
@@ -65,7 +65,8 @@ bool is_position_valid(Offset durable_end_offset, LeaderEpoch last_fetched_epoch
            is_prefix(durable_end_offset, last_fetched_epoch, *view);
 }
 
-// --- parked fetches ---------------------------------------------------------------------------------------------------
+// --- parked fetches
+// ---------------------------------------------------------------------------------------------------
 
 template <typename Predicate>
 void ParkedFetches::take_if(Predicate&& predicate, std::vector<FetchRequest>& woken) {
@@ -136,14 +137,14 @@ bool ParkedFetches::is_parked(BrokerId follower) const {
 }
 
 void ParkedFetches::drop(BrokerId follower) {
-    std::erase_if(parked_, [follower](const ParkedFetch& parked) {
-        return parked.request.header.follower.broker == follower;
-    });
+    std::erase_if(parked_,
+                  [follower](const ParkedFetch& parked) { return parked.request.header.follower.broker == follower; });
 }
 
 std::optional<Instant> ParkedFetches::next_deadline() const {
     std::optional<Instant> earliest;
-    for (const ParkedFetch& parked : parked_) earliest = earliest ? std::min(*earliest, parked.deadline) : parked.deadline;
+    for (const ParkedFetch& parked : parked_)
+        earliest = earliest ? std::min(*earliest, parked.deadline) : parked.deadline;
     return earliest;
 }
 
@@ -159,7 +160,8 @@ FetchPlan plan_fetch(const FetchRequest& request, std::span<const LeaderView* co
         plan.has_error = plan.has_error || has_error;
         plan.has_other_news = plan.has_other_news || judgement.has_other_news;
         if (!judgement.has_records && !has_error && !judgement.has_other_news) continue;
-        plan.partitions.push_back({asked.partition, judgement, asked.fetch_offset, judgement.has_records ? bytes_max : 0});
+        plan.partitions.push_back(
+            {asked.partition, judgement, asked.fetch_offset, judgement.has_records ? bytes_max : 0});
     }
     return plan;
 }

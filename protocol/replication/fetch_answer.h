@@ -1,5 +1,5 @@
-/// The leader's side of a follower's requests (F3, F4): who is refused, what a fetch gets, which fetches wait and what wakes
-/// them. Pure decisions; the owner reads the records and sends the answers.
+/// The leader's side of a follower's requests (F3, F4): who is refused, what a fetch gets, which fetches wait and what
+/// wakes them. Pure decisions; the owner reads the records and sends the answers.
 #pragma once
 
 #include <cstdint>
@@ -33,18 +33,19 @@ struct LeaderView {
 /// What the leader makes of one partition of a fetch.
 struct PartitionJudgement {
     ErrorCode code = ErrorCode::kNone;
-    bool has_records = false;       // records at or past the asked offset
-    bool has_other_news = false;    // the high watermark or log start moved past what the follower knows
+    bool has_records = false;        // records at or past the asked offset
+    bool has_other_news = false;     // the high watermark or log start moved past what the follower knows
     bool is_position_valid = false;  // may be counted (I1): verified to be a prefix of the leader's log
     bool operator==(const PartitionJudgement&) const = default;
 };
-/// A follower past the leader's end or off its history is diverging: refused, and its position counts for nothing (KAFKA-13141,
-/// RocketMQ#3015). Divergence is looked at before the range (KAFKA-12996).
+/// A follower past the leader's end or off its history is diverging: refused, and its position counts for nothing
+/// (KAFKA-13141, RocketMQ#3015). Divergence is looked at before the range (KAFKA-12996).
 [[nodiscard]] PartitionJudgement judge_partition(const FetchPartition& asked, const LeaderView* view);
 /// The same test for a position told without a fetch.
 [[nodiscard]] bool is_position_valid(Offset durable_end_offset, LeaderEpoch last_fetched_epoch, const LeaderView* view);
 
-/// A fetch that waits for news. One a follower: a newer fetch of the same follower replaces it, as its sender has given up.
+/// A fetch that waits for news. One a follower: a newer fetch of the same follower replaces it, as its sender has given
+/// up.
 struct ParkedFetch {
     FetchRequest request;
     Instant parked_at;
@@ -54,12 +55,13 @@ struct ParkedFetch {
 
 class ParkedFetches {
   public:
-    /// `news_delay`: how long news without records (high watermark, log start) may wait for records to travel with. 0: none.
+    /// `news_delay`: how long news without records (high watermark, log start) may wait for records to travel with. 0:
+    /// none.
     explicit ParkedFetches(std::size_t parked_max = 64, Duration news_delay = milliseconds(5))
         : parked_max_(parked_max), news_delay_(news_delay) {}
 
-    /// Parks a fetch that has nothing to answer yet; `has_other_news` shortens its wait to news_delay. False: the bound is reached,
-    /// answer it at once. The wait is the request's, capped by `wait_max`.
+    /// Parks a fetch that has nothing to answer yet; `has_other_news` shortens its wait to news_delay. False: the bound
+    /// is reached, answer it at once. The wait is the request's, capped by `wait_max`.
     bool park(FetchRequest request, bool has_other_news, Duration wait_max, Instant now);
     /// Records were appended: fetches that want them are taken out and returned through `woken`.
     void on_appended(TopicPartition partition, Offset log_end_offset, std::vector<FetchRequest>& woken);
@@ -108,9 +110,9 @@ struct FetchPlan {
     [[nodiscard]] bool may_park() const { return !has_records && !has_error; }
     bool operator==(const FetchPlan&) const = default;
 };
-/// Judges every partition and shares the request's bytes in its order: each may read what the ones before it leave of the budget
-/// as the caller learns their sizes (`read_bytes_max` is what is left if the others gave nothing). `views` is parallel to
-/// request.partitions, null where there is no such partition.
+/// Judges every partition and shares the request's bytes in its order: each may read what the ones before it leave of
+/// the budget as the caller learns their sizes (`read_bytes_max` is what is left if the others gave nothing). `views`
+/// is parallel to request.partitions, null where there is no such partition.
 [[nodiscard]] FetchPlan plan_fetch(const FetchRequest& request, std::span<const LeaderView* const> views);
 
 }  // namespace tidelock::replication

@@ -1,12 +1,13 @@
 /// The follower's side of copying (F1-F4): manifest, truncation handshake, fetch loop, all under one leader epoch.
 ///
-/// One request is outstanding at a time, known by its id; an answer with another id or epoch is stale and changes nothing. After
-/// records came in, the next fetch leaves when they are durable, or when position_wait has passed, or at once when the leader
-/// has more; so a record costs two messages a follower (answer, next fetch) when the disk is quick, and fetching still runs
-/// ahead of a slow one. A durable end that moves while a fetch is parked is told by a PositionUpdate.
+/// One request is outstanding at a time, known by its id; an answer with another id or epoch is stale and changes
+/// nothing. After records came in, the next fetch leaves when they are durable, or when position_wait has passed, or at
+/// once when the leader has more; so a record costs two messages a follower (answer, next fetch) when the disk is
+/// quick, and fetching still runs ahead of a slow one. A durable end that moves while a fetch is parked is told by a
+/// PositionUpdate.
 ///
-/// The owner carries effects out in order. Those about the local log (ApplyManifest, Truncate, Reset, Discard, Append) are
-/// reported back by the on_... call that each names.
+/// The owner carries effects out in order. Those about the local log (ApplyManifest, Truncate, Reset, Discard, Append)
+/// are reported back by the on_... call that each names.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +27,9 @@ namespace tidelock::replication {
 struct FetcherConfig {
     Replica self;
     Duration fetch_wait_max = milliseconds(500);
-    Duration position_wait = milliseconds(10);    // longest wait for a sync before fetching on
+    Duration position_wait = milliseconds(100);     // longest wait for a sync before fetching on
     Duration request_timeout = milliseconds(1000);  // on top of fetch_wait_max for a fetch
-    Duration retry_min = milliseconds(50);        // back-off after an error, drawn from [min, max] by the host
+    Duration retry_min = milliseconds(50);          // back-off after an error, drawn from [min, max] by the host
     Duration retry_max = milliseconds(100);
     std::int32_t fetch_bytes_max = 1 << 20;
     TruncationRule truncation_rule = TruncationRule::kIterative;
@@ -57,7 +58,8 @@ struct LocalEnds {
     bool operator==(const LocalEnds&) const = default;
 };
 
-// --- effects ------------------------------------------------------------------------------------------------------------
+// --- effects
+// ------------------------------------------------------------------------------------------------------------
 
 struct SendToLeader {
     BrokerId leader;
@@ -82,13 +84,14 @@ struct Reset {
     Offset log_start_offset;
     bool operator==(const Reset&) const = default;
 };
-/// Records without a history: renew the data incarnation durably (I10), drop them, restart at 0, then call on_log_cut (L3).
+/// Records without a history: renew the data incarnation durably (I10), drop them, restart at 0, then call on_log_cut
+/// (L3).
 struct Discard {
     TopicPartition partition;
     bool operator==(const Discard&) const = default;
 };
-/// Append these batches at exactly `at` (F4), take over high watermark and log start as far as the own log reaches. All of one
-/// answer come together; then AnswerApplied.
+/// Append these batches at exactly `at` (F4), take over high watermark and log start as far as the own log reaches. All
+/// of one answer come together; then AnswerApplied.
 struct Append {
     TopicPartition partition;
     Offset at;
@@ -107,7 +110,8 @@ struct SetFetchTimer {
     Duration max;
     bool operator==(const SetFetchTimer&) const = default;
 };
-/// A partition cannot be made like the leader's without cutting below its high watermark. It is left alone in this epoch (L8).
+/// A partition cannot be made like the leader's without cutting below its high watermark. It is left alone in this
+/// epoch (L8).
 struct CutWasRefused {
     TopicPartition partition;
     CutRefused refusal;
@@ -119,11 +123,12 @@ struct LeaderLooksStale {
     ErrorCode code;
     bool operator==(const LeaderLooksStale&) const = default;
 };
-using FetchEffect = std::variant<SendToLeader, ApplyManifest, Truncate, Reset, Discard, Append, AnswerApplied, SetFetchTimer,
-                                 CutWasRefused, LeaderLooksStale>;
+using FetchEffect = std::variant<SendToLeader, ApplyManifest, Truncate, Reset, Discard, Append, AnswerApplied,
+                                 SetFetchTimer, CutWasRefused, LeaderLooksStale>;
 using FetchEffects = std::vector<FetchEffect>;
 
-// --- the machine --------------------------------------------------------------------------------------------------------
+// --- the machine
+// --------------------------------------------------------------------------------------------------------
 
 enum class FetchPhase : std::uint8_t {
     kIdle,         // no leader to follow
@@ -158,9 +163,11 @@ class Fetcher {
     void on_fetch_answer(const FetchAnswer& answer, Instant now, FetchEffects& effects);
     /// All Appends of the last answer are carried out and their new ends were reported by on_local_logs_changed.
     void on_answer_applied(Instant now, FetchEffects& effects);
-    /// An Append did not fit exactly (gap, overlap, bad batch) or could not be written: restarts at F1 after a back-off (F4).
+    /// An Append did not fit exactly (gap, overlap, bad batch) or could not be written: restarts at F1 after a back-off
+    /// (F4).
     void on_append_failed(TopicPartition partition, Instant now, FetchEffects& effects);
-    /// Ends moved by an append or a sync. Give all partitions of one group commit in one call: one position update tells them.
+    /// Ends moved by an append or a sync. Give all partitions of one group commit in one call: one position update
+    /// tells them.
     void on_local_logs_changed(std::span<const LocalEnds> changed, Instant now, FetchEffects& effects);
     /// The request could not be sent or its connection broke: as an error answer.
     void on_connection_lost(BrokerId leader, Instant now, FetchEffects& effects);
@@ -172,7 +179,9 @@ class Fetcher {
     [[nodiscard]] LeaderEpoch leader_epoch() const { return leader_epoch_; }
     [[nodiscard]] std::uint64_t manifest_digest() const { return manifest_digest_; }
     /// Every partition has had its handshake in this epoch, or was refused it.
-    [[nodiscard]] bool is_handshake_done() const { return phase_ == FetchPhase::kFetching || phase_ == FetchPhase::kSyncing; }
+    [[nodiscard]] bool is_handshake_done() const {
+        return phase_ == FetchPhase::kFetching || phase_ == FetchPhase::kSyncing;
+    }
 
     void add_to(Digest& digest) const;
     bool operator==(const Fetcher&) const = default;
@@ -183,25 +192,34 @@ class Fetcher {
         LocalEnds ends;
         PartitionPhase phase = PartitionPhase::kNew;
         TruncationHandshake handshake;
-        Offset told_durable_end_offset{-1};  // by the last fetch or position update
+        LeaderEpoch asked_epoch;              // the handshake's open question
+        Offset told_position{-1};             // by the last fetch or position update
+        std::optional<Instant> paused_until;  // the leader cannot read it now: left out of fetches so long
         bool operator==(const Partition&) const = default;
     };
 
+    /// What an answer calls for once its records are in.
+    enum class Next : std::uint8_t { kGoOn, kAskManifest, kBackOff };
+
     [[nodiscard]] Partition* find(TopicPartition partition);
-    [[nodiscard]] bool is_expected(RequestId request_id, LeaderEpoch leader_epoch, FetchPhase phase) const;
+    [[nodiscard]] bool is_expected(RequestId request_id, FetchPhase phase) const;
+    [[nodiscard]] bool accept_answer(ErrorCode code, LeaderEpoch leader_epoch, Instant now, FetchEffects& effects);
     [[nodiscard]] FollowerHeader next_header();
-    void send_request(Message message, Duration timeout, Instant now, FetchEffects& effects);
+    void send_request(Message message, FetchPhase phase, Duration timeout, Instant now, FetchEffects& effects);
     void ask_manifest(Instant now, FetchEffects& effects);
-    void begin_handshakes(std::vector<LocalPartition>& partitions);
+    [[nodiscard]] Partition begin_partition(const LocalPartition& local, FetchEffects& effects);
     void take_step(Partition& partition, const TruncationStep& step, FetchEffects& effects);
     void go_on_truncating(Instant now, FetchEffects& effects);
-    void take_partition_answer(const PartitionAnswer& answer, bool& must_restart, bool& must_ask_manifest, FetchEffects& effects);
+    [[nodiscard]] Next take_epoch_end(const PartitionEpochEnd& end, FetchEffects& effects);
+    [[nodiscard]] Next take_partition_answer(const PartitionAnswer& answer, Instant now, FetchEffects& effects);
+    void take_records(Partition& partition, const PartitionAnswer& answer, FetchEffects& effects);
     void fetch_next(Instant now, FetchEffects& effects);
     void tell_positions(FetchEffects& effects);
     [[nodiscard]] bool is_all_durable() const;
     [[nodiscard]] Offset position_of(const Partition& partition) const;
     void back_off(Instant now, FetchEffects& effects);
     void set_deadline(Instant deadline, Instant now, FetchEffects& effects);
+    void forget_requests();
 
     FetcherConfig config_;
     FetchPhase phase_ = FetchPhase::kIdle;
@@ -209,14 +227,16 @@ class Fetcher {
     LeaderEpoch leader_epoch_;
     RequestId last_request_id_;
     bool is_request_outstanding_ = false;
-    Instant deadline_;               // of the present phase
-    std::optional<Instant> timer_at_;  // when the host's timer fires at the earliest
+    std::optional<Instant> deadline_;  // of what is waited for
+    std::optional<Instant>
+        timer_at_;  // when the host's timer fires at the earliest; left alone when that is soon enough
     std::uint64_t manifest_digest_ = 0;
     std::uint64_t leader_digest_ = 0;  // as the last answer said
     std::uint64_t reconciling_digest_ = 0;
     bool has_more_ = false;
-    bool is_applying_ = false;  // between Append effects and on_answer_applied
-    std::size_t rotation_ = 0;  // where the next fetch's list starts, so that no partition starves
+    bool is_applying_ = false;           // between Append effects and on_answer_applied
+    Next next_ = Next::kGoOn;            // once applied
+    std::size_t rotation_ = 0;           // where the next fetch's list starts, so that no partition starves
     std::vector<Partition> partitions_;  // sorted by partition
 };
 

@@ -1,5 +1,5 @@
-/// How far a partition's log is safe to show (I6, I7). The leader's rises with the lowest position of the acknowledgement set; a
-/// follower's is what its leader said, as far as its own log reaches.
+/// How far a partition's log is safe to show (I6, I7). The leader's rises with the lowest position of the
+/// acknowledgement set; a follower's is what its leader said, as far as its own log reaches.
 #pragma once
 
 #include <optional>
@@ -16,8 +16,8 @@ enum class HighWatermarkRule : std::uint8_t { kMonotone, kFollowsMinimum };
 class HighWatermark {
   public:
     HighWatermark() = default;
-    /// Starts from what this copy knew, kept inside [log_start_offset, log_end_offset]: a checkpoint may be older than the
-    /// log start (KAFKA-16452).
+    /// Starts from what this copy knew, kept inside [log_start_offset, log_end_offset]: a checkpoint may be older than
+    /// the log start (KAFKA-16452).
     HighWatermark(Offset known, Offset log_start_offset, Offset log_end_offset, HighWatermarkRule rule);
 
     /// As leader: `lowest_position` over the acknowledgement set, empty while any member's is unknown. True: it moved.

@@ -12,7 +12,8 @@ constexpr Offset kUnknown{-1};
 }  // namespace
 
 bool InSyncSet::is_within_bounds(const Follower& follower, Instant now) const {
-    if (config_.isr_lag && !is_at_log_end(follower) && since(follower.caught_up_at, now) > *config_.isr_lag) return false;
+    if (config_.isr_lag && !is_at_log_end(follower) && since(follower.caught_up_at, now) > *config_.isr_lag)
+        return false;
     if (config_.replica_lag_timeout && since(follower.heard_at, now) > *config_.replica_lag_timeout) return false;
     if (!config_.replica_lag_records_max) return true;
     for (std::size_t i = 0; i < copies_.size(); ++i) {
@@ -53,8 +54,8 @@ bool InSyncSet::may_expand(Follower& follower, Instant now, InSyncEffects& effec
         follower.waits_for_epoch_start_reported = true;
         return false;
     }
-    // One that would be removed again at the next tick is not let in: at a high watermark that the set itself holds back, it would
-    // join and leave for ever (KAFKA-19996).
+    // One that would be removed again at the next tick is not let in: at a high watermark that the set itself holds
+    // back, it would join and leave for ever (KAFKA-19996).
     return (!config_.isr_lag || follower.has_caught_up) && is_within_bounds(follower, now);
 }
 
@@ -63,8 +64,8 @@ void InSyncSet::consider_expand(Follower& follower, Instant now, InSyncEffects& 
     const bool holds_another_life =
         std::any_of(committed_.members.begin(), committed_.members.end(),
                     [&](const Replica& member) { return member.broker == follower.broker; });
-    propose(holds_another_life ? ChangeKind::kReplace : ChangeKind::kExpand, Replica{follower.broker, follower.incarnation},
-            effects);
+    propose(holds_another_life ? ChangeKind::kReplace : ChangeKind::kExpand,
+            Replica{follower.broker, follower.incarnation}, effects);
 }
 
 bool InSyncSet::is_lagging(Replica member, Instant now) const {
@@ -112,7 +113,8 @@ void InSyncSet::consider_shrink(InSyncEffects& effects) {
 void InSyncSet::propose(ChangeKind kind, Replica subject, InSyncEffects& effects) {
     CHECK(!pending_);
     CHECK(subject.broker != config_.self.broker);
-    ProposeChange change{leader_epoch_, kind, {SyncStateSetEpoch(committed_.version.value + 1), committed_.members}, subject};
+    ProposeChange change{
+        leader_epoch_, kind, {SyncStateSetEpoch(committed_.version.value + 1), committed_.members}, subject};
     std::vector<Replica>& members = change.set.members;
     std::erase_if(members, [&](const Replica& member) { return member.broker == subject.broker; });
     if (kind != ChangeKind::kShrink) {

@@ -1,4 +1,5 @@
-// What the leader learns: roles, positions, lives and commits. Who joins or leaves because of it is in in_sync_membership.cc.
+// What the leader learns: roles, positions, lives and commits. Who joins or leaves because of it is in
+// in_sync_membership.cc.
 #include "protocol/replication/in_sync_set.h"
 
 #include <algorithm>
@@ -9,8 +10,8 @@
 namespace tidelock::replication {
 namespace {
 
-// Lives of one broker remembered as over. A delayed message of an older one than these could only come after this many data
-// losses of one broker within one leadership.
+// Lives of one broker remembered as over. A delayed message of an older one than these could only come after this many
+// data losses of one broker within one leadership.
 constexpr std::size_t kPastIncarnationsMax = 16;
 constexpr Offset kUnknown{-1};
 
@@ -25,8 +26,8 @@ InSyncSet::InSyncSet(InSyncConfig config) : config_(std::move(config)) {
     }
 }
 
-void InSyncSet::become_leader(LeaderEpoch leader_epoch, VersionedSet committed, std::vector<LeaderCopy> copies, Instant now,
-                              InSyncEffects& effects) {
+void InSyncSet::become_leader(LeaderEpoch leader_epoch, VersionedSet committed, std::vector<LeaderCopy> copies,
+                              Instant now, InSyncEffects& effects) {
     std::sort(committed.members.begin(), committed.members.end());
     std::sort(copies.begin(), copies.end(),
               [](const LeaderCopy& a, const LeaderCopy& b) { return a.partition < b.partition; });
@@ -63,12 +64,13 @@ void InSyncSet::step_down() {
     for (Follower& follower : followers_) follower.copies.clear();
 }
 
-void InSyncSet::on_follower_fetched(Replica replica, LeaderEpoch leader_epoch, std::span<const FollowerPosition> positions,
-                                    Instant now, InSyncEffects& effects) {
+void InSyncSet::on_follower_fetched(Replica replica, LeaderEpoch leader_epoch,
+                                    std::span<const FollowerPosition> positions, Instant now, InSyncEffects& effects) {
     if (!is_leading_ || leader_epoch != leader_epoch_) return;  // I1: positions of other epochs count for nothing
     on_replica_seen(replica, now, effects);
     Follower* follower = find_follower(replica.broker);
-    if (follower == nullptr || follower->incarnation != replica.incarnation) return;  // not assigned, or a life that is over
+    if (follower == nullptr || follower->incarnation != replica.incarnation)
+        return;  // not assigned, or a life that is over
     follower->heard_at = now;
     record_positions(*follower, positions);
     update_caught_up(*follower, now);
@@ -217,7 +219,8 @@ bool InSyncSet::begin_life(Follower& follower, Incarnation incarnation, Instant 
     }
     follower.incarnation = incarnation;
     if (is_another && config_.counts_incarnations) {
-        for (FollowerCopy& copy : follower.copies) copy.durable_end_offset = kUnknown;  // another life's positions (I10)
+        for (FollowerCopy& copy : follower.copies)
+            copy.durable_end_offset = kUnknown;  // another life's positions (I10)
         follower.has_fetched = false;
         follower.has_caught_up = false;
         follower.waits_for_epoch_start_reported = false;
@@ -308,7 +311,8 @@ void InSyncSet::check_invariants() const {
                         committed_.members.end()));
     if (pending_ && pending_->kind != ChangeKind::kShrink) CHECK(is_in(acknowledgement_set_, pending_->subject));
     if (pending_) CHECK(pending_->set.version > committed_.version);
-    for (const Replica& replica : lagging_) CHECK(is_in(committed_.members, replica) && replica.broker != config_.self.broker);
+    for (const Replica& replica : lagging_)
+        CHECK(is_in(committed_.members, replica) && replica.broker != config_.self.broker);
     for (const Follower& follower : followers_) CHECK(follower.copies.size() == copies_.size());
 }
 

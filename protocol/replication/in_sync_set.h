@@ -1,9 +1,10 @@
-/// The leader's view of who is in sync (I1-I5, I8-I11). One value serves one scope: every partition of the broker (`group`,
-/// where membership is per replica) or a single partition. It decides; the owner commits what it proposes and tells it so.
+/// The leader's view of who is in sync (I1-I5, I8-I11). One value serves one scope: every partition of the broker
+/// (`group`, where membership is per replica) or a single partition. It decides; the owner commits what it proposes and
+/// tells it so.
 ///
-/// Invariants: the leader is a committed member; sets are sorted by broker and hold a broker once, except that a pending
-/// replacement holds both lives of one; at most one change is in flight; the acknowledgement set contains the committed set
-/// and the member being added; positions are of the current leader epoch only.
+/// Invariants: the leader is a committed member; sets are sorted by broker and hold a broker once, except that a
+/// pending replacement holds both lives of one; at most one change is in flight; the acknowledgement set contains the
+/// committed set and the member being added; positions are of the current leader epoch only.
 #pragma once
 
 #include <cstdint>
@@ -26,12 +27,13 @@ using SyncStateSetEpoch = Tagged<struct SyncStateSetEpochTag, std::int64_t>;
 enum class ExpandRule : std::uint8_t {
     kEpochStartAndHighWatermark,  // ours: max(high watermark, start of the leader's epoch) on every partition
     kHighWatermarkOnly,           // 000
-    kLagBound,                    // 002: fresh and at most replica_lag_records_max behind, even below the high watermark
+    kLagBound,  // 002: fresh and at most replica_lag_records_max behind, even below the high watermark
 };
 
 struct InSyncConfig {
     Replica self;
-    std::vector<BrokerId> assigned_replicas;  // sorted, self included: who could be in sync; the gauge of I9 counts against it
+    std::vector<BrokerId>
+        assigned_replicas;  // sorted, self included: who could be in sync; the gauge of I9 counts against it
     ExpandRule expand_rule = ExpandRule::kEpochStartAndHighWatermark;
     std::optional<Duration> isr_lag;              // 000: longest time away from the leader's log end
     std::optional<Duration> replica_lag_timeout;  // 002: longest time without a fetch; longer than a long-poll lasts
@@ -59,8 +61,8 @@ struct LeaderCopy {
     bool operator==(const LeaderCopy&) const = default;
 };
 
-/// What one fetch or position update says about one partition. Only positions that the leader has verified against its own
-/// log (`judge_partition`) may come here: one past the leader's end or off its history counts for nothing.
+/// What one fetch or position update says about one partition. Only positions that the leader has verified against its
+/// own log (`judge_partition`) may come here: one past the leader's end or off its history counts for nothing.
 struct FollowerPosition {
     TopicPartition partition;
     Offset durable_end_offset;  // exclusive (L2)
@@ -69,7 +71,8 @@ struct FollowerPosition {
 
 enum class ChangeKind : std::uint8_t { kExpand, kShrink, kReplace };
 
-// --- effects ------------------------------------------------------------------------------------------------------------
+// --- effects
+// ------------------------------------------------------------------------------------------------------------
 
 /// Commit `set` as the next one, stamped with `leader_epoch` (I3). Answered by on_change_committed or on_change_failed.
 struct ProposeChange {
@@ -101,28 +104,31 @@ struct ExpandWaitsForEpochStart {
     bool operator==(const ExpandWaitsForEpochStart&) const = default;
 };
 
-using InSyncEffect =
-    std::variant<ProposeChange, AcknowledgementSetChanged, UnderReplicationChanged, ShrinkWithheld, ExpandWaitsForEpochStart>;
+using InSyncEffect = std::variant<ProposeChange, AcknowledgementSetChanged, UnderReplicationChanged, ShrinkWithheld,
+                                  ExpandWaitsForEpochStart>;
 using InSyncEffects = std::vector<InSyncEffect>;
 
-// --- the machine --------------------------------------------------------------------------------------------------------
+// --- the machine
+// --------------------------------------------------------------------------------------------------------
 
 class InSyncSet {
   public:
     explicit InSyncSet(InSyncConfig config);
 
-    /// The claim of `leader_epoch` committed with this set. Everything learned earlier is forgotten (I1). `committed` must name
-    /// the leader's present life (G2 let it stand); `copies` in any order.
+    /// The claim of `leader_epoch` committed with this set. Everything learned earlier is forgotten (I1). `committed`
+    /// must name the leader's present life (G2 let it stand); `copies` in any order.
     void become_leader(LeaderEpoch leader_epoch, VersionedSet committed, std::vector<LeaderCopy> copies, Instant now,
                        InSyncEffects& effects);
-    /// Leadership ended; nothing is tracked until the next become_leader. A change in flight is resolved by whoever leads next.
+    /// Leadership ended; nothing is tracked until the next become_leader. A change in flight is resolved by whoever
+    /// leads next.
     void step_down();
 
-    /// A fetch or position update of `leader_epoch` whose sender has done its truncation handshake (F3, I1). Of another epoch,
-    /// of a life known to be over or of a broker that is not assigned: changes nothing.
-    void on_follower_fetched(Replica follower, LeaderEpoch leader_epoch, std::span<const FollowerPosition> positions, Instant now,
-                             InSyncEffects& effects);
-    /// A broker showed itself with this data incarnation, by whatever message (I10). Another one than before is a new life.
+    /// A fetch or position update of `leader_epoch` whose sender has done its truncation handshake (F3, I1). Of another
+    /// epoch, of a life known to be over or of a broker that is not assigned: changes nothing.
+    void on_follower_fetched(Replica follower, LeaderEpoch leader_epoch, std::span<const FollowerPosition> positions,
+                             Instant now, InSyncEffects& effects);
+    /// A broker showed itself with this data incarnation, by whatever message (I10). Another one than before is a new
+    /// life.
     void on_replica_seen(Replica replica, Instant now, InSyncEffects& effects);
     /// The leader appended or synced: new ends of its own copy.
     void on_leader_log_changed(TopicPartition partition, Offset log_end_offset, Offset durable_end_offset);
@@ -131,10 +137,11 @@ class InSyncSet {
     void on_partition_added(const LeaderCopy& copy);
     void on_partition_removed(TopicPartition partition);
 
-    /// A set committed, stamped with the epoch that proposed it. Of another epoch, or not newer than the committed one: ignored.
+    /// A set committed, stamped with the epoch that proposed it. Of another epoch, or not newer than the committed one:
+    /// ignored.
     void on_change_committed(LeaderEpoch leader_epoch, const VersionedSet& set, InSyncEffects& effects);
-    /// The change of this version can never commit any more; the bounds may propose it again. Only for a definite refusal: a
-    /// change with unknown outcome stays in flight until the role changes.
+    /// The change of this version can never commit any more; the bounds may propose it again. Only for a definite
+    /// refusal: a change with unknown outcome stays in flight until the role changes.
     void on_change_failed(LeaderEpoch leader_epoch, SyncStateSetEpoch version, InSyncEffects& effects);
     /// Applies the time bounds of I2. Call it every quarter of the smallest bound, about.
     void on_tick(Instant now, InSyncEffects& effects);
@@ -169,8 +176,9 @@ class InSyncSet {
         Offset mark{0};                 // the leader's log end when the follower's mark was set
         bool operator==(const FollowerCopy&) const = default;
     };
-    /// `caught_up_at`: the latest moment whose whole log the follower is known to hold. It advances when every partition has
-    /// reached its mark, the leader's log end at `marked_at`; so a follower under constant load is judged by time, not by luck.
+    /// `caught_up_at`: the latest moment whose whole log the follower is known to hold. It advances when every
+    /// partition has reached its mark, the leader's log end at `marked_at`; so a follower under constant load is judged
+    /// by time, not by luck.
     struct Follower {
         BrokerId broker;
         Incarnation incarnation;  // latest life seen; 0: none yet
@@ -180,7 +188,7 @@ class InSyncSet {
         bool has_caught_up = false;  // caught_up_at was earned by positions, not granted at the start of the epoch
         bool has_fetched = false;    // in this epoch and life
         bool waits_for_epoch_start_reported = false;
-        std::vector<FollowerCopy> copies;         // parallel to copies_
+        std::vector<FollowerCopy> copies;            // parallel to copies_
         std::vector<Incarnation> past_incarnations;  // lives known to be over; bounded
         bool operator==(const Follower&) const = default;
     };
@@ -212,8 +220,8 @@ class InSyncSet {
     std::optional<ProposeChange> pending_;
     std::vector<Replica> acknowledgement_set_;
     std::vector<Replica> lagging_;
-    std::vector<Replica> withheld_;  // already reported by ShrinkWithheld
-    std::vector<LeaderCopy> copies_;  // sorted by partition
+    std::vector<Replica> withheld_;    // already reported by ShrinkWithheld
+    std::vector<LeaderCopy> copies_;   // sorted by partition
     std::vector<Follower> followers_;  // sorted by broker; everybody assigned but self
     std::int32_t reported_in_step_ = -1;
 };

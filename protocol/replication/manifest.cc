@@ -8,8 +8,9 @@ namespace tidelock::replication {
 namespace {
 
 const ManifestTopic* find_topic(std::span<const ManifestTopic> topics, const std::string& name) {
-    const auto at = std::lower_bound(topics.begin(), topics.end(), name,
-                                     [](const ManifestTopic& topic, const std::string& wanted) { return topic.name < wanted; });
+    const auto at =
+        std::lower_bound(topics.begin(), topics.end(), name,
+                         [](const ManifestTopic& topic, const std::string& wanted) { return topic.name < wanted; });
     return at != topics.end() && at->name == name ? &*at : nullptr;
 }
 

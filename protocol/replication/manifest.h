@@ -30,7 +30,7 @@ struct ManifestTopic {
 
 struct Manifest {
     std::vector<ManifestTopic> topics;  // sorted by name, no name twice
-    Bytes aborted_transactions;         // the index of aborted transactions, its own encoding; empty until there are any
+    Bytes aborted_transactions;  // the index of aborted transactions, its own encoding; empty until there are any
     bool operator==(const Manifest&) const = default;
 };
 
@@ -54,8 +54,8 @@ struct GrowTopic {
     std::int32_t to_count;
     bool operator==(const GrowTopic&) const = default;
 };
-/// This copy grew the topic as a leader that nobody followed any more: partitions [to_count, from_count) are dropped. Nothing in
-/// them was confirmed by the set, as no member has them.
+/// This copy grew the topic as a leader that nobody followed any more: partitions [to_count, from_count) are dropped.
+/// Nothing in them was confirmed by the set, as no member has them.
 struct DropPartitions {
     TopicId id;
     std::int32_t from_count;

@@ -1,5 +1,6 @@
-/// What followers and leaders say to each other about data (F1-F4). Requests name the follower, which life of its data speaks and
-/// the leader epoch it follows; a leader of another epoch refuses (F3). Decoding is total: any bytes give a message or an error.
+/// What followers and leaders say to each other about data (F1-F4). Requests name the follower, which life of its data
+/// speaks and the leader epoch it follows; a leader of another epoch refuses (F3). Decoding is total: any bytes give a
+/// message or an error.
 #pragma once
 
 #include <cstdint>
@@ -80,11 +81,11 @@ struct EpochEndAnswer {
 /// One partition of a fetch: what the follower wants next and where it stands. All offsets exclusive ends.
 struct FetchPartition {
     TopicPartition partition;
-    Offset fetch_offset;              // its log end: fetching runs ahead of syncing
-    LeaderEpoch last_fetched_epoch;   // epoch of its last record, 0 without one: lets the leader see a diverging log
-    Offset durable_end_offset;        // its position (I1)
-    Offset high_watermark;            // as far as it knows: the leader answers early when it has news
-    Offset log_start_offset;          // likewise
+    Offset fetch_offset;             // its log end: fetching runs ahead of syncing
+    LeaderEpoch last_fetched_epoch;  // epoch of its last record, 0 without one: lets the leader see a diverging log
+    Offset durable_end_offset;       // its position (I1)
+    Offset high_watermark;           // as far as it knows: the leader answers early when it has news
+    Offset log_start_offset;         // likewise
     bool operator==(const FetchPartition&) const = default;
 };
 struct FetchRequest {
@@ -128,8 +129,8 @@ struct PositionUpdate {
     bool operator==(const PositionUpdate&) const = default;
 };
 
-using Message = std::variant<ManifestRequest, ManifestAnswer, EpochEndRequest, EpochEndAnswer, FetchRequest, FetchAnswer,
-                             PositionUpdate>;
+using Message = std::variant<ManifestRequest, ManifestAnswer, EpochEndRequest, EpochEndAnswer, FetchRequest,
+                             FetchAnswer, PositionUpdate>;
 
 /// u8 kind (the variant's index), then the fields in order, little endian.
 void encode(const Message& message, ByteWriter& out);

@@ -1,4 +1,5 @@
-/// The produces of one partition that wait for their policy (A5, A6), each bound to the authority it was accepted under.
+/// The produces of one partition that wait for their policy (A5, A6), each bound to the authority it was accepted
+/// under.
 ///
 /// Waiters of one policy stand in the order of their offsets, so a resolution looks at those it ends and one more.
 #pragma once
@@ -54,8 +55,9 @@ class PendingAcknowledgements {
     [[nodiscard]] bool is_empty() const { return size_ == 0; }
     [[nodiscard]] std::size_t size() const { return size_; }
 
-    /// `authority` is the one the record was appended under. A waiter for a duplicate may ask for an offset below others'. The
-    /// queue must not be full, and must hold no waiter of another authority (end_all comes with the role change).
+    /// `authority` is the one the record was appended under. A waiter for a duplicate may ask for an offset below
+    /// others'. The queue must not be full, and must hold no waiter of another authority (end_all comes with the role
+    /// change).
     void add(const Waiter& waiter, const AckPolicy& policy, const WriteAuthority& authority);
     /// Decides every waiter it can. `observation.expected` and `.required_end_offset` are filled in from each waiter.
     void resolve(Observation observation, std::vector<ResolvedWaiter>& resolved);

@@ -8,9 +8,9 @@ namespace tidelock::replication {
 
 std::optional<EpochEnd> epoch_end(std::span<const EpochStart> history, Offset log_end_offset, LeaderEpoch asked,
                                   EpochEndRule rule) {
-    const auto above = std::upper_bound(
-        history.begin(), history.end(), asked,
-        [](LeaderEpoch wanted, const EpochStart& entry) { return wanted < entry.leader_epoch; });
+    const auto above =
+        std::upper_bound(history.begin(), history.end(), asked,
+                         [](LeaderEpoch wanted, const EpochStart& entry) { return wanted < entry.leader_epoch; });
     const Offset end = above == history.end() ? log_end_offset : above->start_offset;
     const bool has_any = above != history.begin();
     if (rule == EpochEndRule::kExactOrLogEnd) {
@@ -51,11 +51,12 @@ TruncationStep TruncationHandshake::on_answer(const LeaderEpochEnd& answer) {
     // Without an epoch in common nothing below the leader's log start can be compared with anybody's (osiris#42).
     if (!answer.end) return reset(answer.log_start_offset);
 
-    const auto above = std::upper_bound(
-        history_.begin(), history_.end(), answer.end->leader_epoch,
-        [](LeaderEpoch wanted, const EpochStart& entry) { return wanted < entry.leader_epoch; });
+    const auto above =
+        std::upper_bound(history_.begin(), history_.end(), answer.end->leader_epoch,
+                         [](LeaderEpoch wanted, const EpochStart& entry) { return wanted < entry.leader_epoch; });
     if (above != history_.end()) candidate_end_ = std::min(candidate_end_, above->start_offset);
-    const bool has_answered_epoch = above != history_.begin() && std::prev(above)->leader_epoch == answer.end->leader_epoch;
+    const bool has_answered_epoch =
+        above != history_.begin() && std::prev(above)->leader_epoch == answer.end->leader_epoch;
     if (has_answered_epoch) return finish(std::min(candidate_end_, answer.end->end_offset));
     history_.erase(above, history_.end());
     if (history_.empty()) return finish(candidate_end_);
@@ -68,7 +69,8 @@ TruncationStep TruncationHandshake::finish(Offset target) const {
     return HandshakeDone{};
 }
 
-/// Allowed by L8 because the leader's log start never passes its high watermark (L7): what it no longer has was confirmed.
+/// Allowed by L8 because the leader's log start never passes its high watermark (L7): what it no longer has was
+/// confirmed.
 TruncationStep TruncationHandshake::reset(Offset leader_log_start_offset) const {
     if (leader_log_start_offset < high_watermark_) return CutRefused{leader_log_start_offset, high_watermark_};
     return ResetTo{leader_log_start_offset};

@@ -15,10 +15,10 @@ namespace tidelock::replication {
 /// How a leader answers for an epoch it never had. The second is D2's reading of seed 000.
 enum class EpochEndRule : std::uint8_t { kLargestAtOrBelow, kExactOrLogEnd };
 
-/// L5: the largest epoch at or below `asked` in `history` and where it ends (start of the next one, or `log_end_offset`).
-/// Empty: the history has no such epoch, so nothing of it can be compared.
-[[nodiscard]] std::optional<EpochEnd> epoch_end(std::span<const EpochStart> history, Offset log_end_offset, LeaderEpoch asked,
-                                                EpochEndRule rule = EpochEndRule::kLargestAtOrBelow);
+/// L5: the largest epoch at or below `asked` in `history` and where it ends (start of the next one, or
+/// `log_end_offset`). Empty: the history has no such epoch, so nothing of it can be compared.
+[[nodiscard]] std::optional<EpochEnd> epoch_end(std::span<const EpochStart> history, Offset log_end_offset,
+                                                LeaderEpoch asked, EpochEndRule rule = EpochEndRule::kLargestAtOrBelow);
 
 /// Ours iterates (L6); the seed's asks once and cuts to whatever end it is told (D2).
 enum class TruncationRule : std::uint8_t { kIterative, kSingleShot };
@@ -73,8 +73,8 @@ using TruncationStep = std::variant<AskEpochEnd, TruncateTo, ResetTo, DiscardAll
 /// L7: a follower whose log end is below the leader's log start has nothing the leader could continue.
 [[nodiscard]] bool is_behind_log_start(Offset own_log_end_offset, Offset leader_log_start_offset);
 
-/// The handshake of one partition under one leader epoch. The log must not change between begin and its last step. A step
-/// other than AskEpochEnd is the last.
+/// The handshake of one partition under one leader epoch. The log must not change between begin and its last step. A
+/// step other than AskEpochEnd is the last.
 class TruncationHandshake {
   public:
     explicit TruncationHandshake(TruncationRule rule = TruncationRule::kIterative) : rule_(rule) {}
