@@ -22,11 +22,10 @@
 
 namespace tidelock::clients {
 
-/// Sequences run from 0 to 2^31 - 1 and go on at 0.
+/// The sequence `count` after `sequence`; negative counts go back. Sequences run from 0 to 2^31 - 1 and go on at 0.
 [[nodiscard]] constexpr std::int32_t sequence_after(std::int32_t sequence, std::int32_t count) {
-    const std::int64_t sum = std::int64_t{sequence} + count;
     constexpr std::int64_t kModulus = std::int64_t{std::numeric_limits<std::int32_t>::max()} + 1;
-    return static_cast<std::int32_t>(sum % kModulus);
+    return static_cast<std::int32_t>((std::int64_t{sequence} + count + kModulus) % kModulus);
 }
 
 /// The header fields of a batch that concern its producer. `timestamp_ms` is the batch's own, not a clock.
@@ -95,11 +94,12 @@ class ProducerTable {
         std::int32_t base_sequence;
         std::int32_t record_count;
         Offset base_offset;
+        std::int64_t timestamp_ms;
         bool operator==(const Batch&) const = default;
     };
     struct Entry {
         ProducerEpoch producer_epoch;
-        std::int64_t timestamp_ms = 0;
+        std::int64_t timestamp_ms = 0;                   // of the last batch or marker
         Offset last_offset{-1};                          // of the last batch or marker, inclusive
         bool has_forgotten = false;                      // older batches or an older epoch were dropped from here
         SmallVector<Batch, kRememberedBatches> batches;  // of this epoch, in log order

@@ -1,0 +1,127 @@
+#include "protocol/clients/offsets.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "protocol/base/check.h"
+
+namespace tidelock::clients {
+namespace {
+
+constexpr std::uint8_t kVersion = 1;
+
+}  // namespace
+
+Bytes encode_key(const OffsetKey& key) {
+    ByteWriter out;
+    out.u8(kVersion);
+    out.string(key.group);
+    out.u64(key.partition.topic.value);
+    out.i32(key.partition.partition.value);
+    return out.take();
+}
+
+Bytes encode_value(const CommittedOffset& value) {
+    ByteWriter out;
+    out.u8(kVersion);
+    out.i64(value.offset.value);
+    out.i32(value.leader_epoch.value);
+    out.i32(value.generation);
+    out.string(value.metadata);
+    return out.take();
+}
+
+Result<OffsetKey, DecodeError> decode_key(const Bytes& bytes) {
+    ByteReader in(bytes);
+    if (in.u8() != kVersion) return decode_failure("offset key: unknown version");
+    OffsetKey key;
+    key.group = in.string();
+    key.partition.topic = TopicId(in.u64());
+    key.partition.partition = PartitionIndex(in.i32());
+    if (!in.at_end() || key.partition.partition.value < 0) return decode_failure("offset key: short or bad field");
+    return key;
+}
+
+Result<std::optional<CommittedOffset>, DecodeError> decode_value(const Bytes& bytes) {
+    if (bytes.empty()) return std::optional<CommittedOffset>();
+    ByteReader in(bytes);
+    if (in.u8() != kVersion) return decode_failure("offset value: unknown version");
+    CommittedOffset value;
+    value.offset = Offset(in.i64());
+    value.leader_epoch = LeaderEpoch(in.i32());
+    value.generation = in.i32();
+    value.metadata = in.string();
+    if (!in.at_end() || value.offset.value < 0) return decode_failure("offset value: short or bad field");
+    return std::optional(std::move(value));
+}
+
+PartitionIndex partition_of_group(std::string_view group, std::int32_t partition_count) {
+    CHECK(partition_count > 0);
+    std::uint32_t hash = 2'166'136'261U;
+    for (const char letter : group) hash = (hash ^ static_cast<std::uint8_t>(letter)) * 16'777'619U;
+    return PartitionIndex(static_cast<std::int32_t>(hash % static_cast<std::uint32_t>(partition_count)));
+}
+
+void OffsetTable::apply(Offset record_offset, OffsetKey key, std::optional<CommittedOffset> value) {
+    CHECK(pending_.empty() || pending_.back().record_offset < record_offset);
+    pending_.push_back({record_offset, std::move(key), std::move(value)});
+    if (record_offset < high_watermark_) on_high_watermark(high_watermark_);
+}
+
+void OffsetTable::on_high_watermark(Offset high_watermark) {
+    high_watermark_ = std::max(high_watermark_, high_watermark);
+    while (!pending_.empty() && pending_.front().record_offset < high_watermark_) {
+        Pending& next = pending_.front();
+        if (next.value) {
+            committed_.insert_or_assign(std::move(next.key), std::move(*next.value));
+        } else {
+            committed_.erase(next.key);
+        }
+        pending_.pop_front();
+    }
+}
+
+const CommittedOffset* OffsetTable::find(const OffsetKey& key) const {
+    const auto at = committed_.find(key);
+    return at == committed_.end() ? nullptr : &at->second;
+}
+
+bool OffsetTable::has_pending(const OffsetKey& key) const {
+    return std::any_of(pending_.begin(), pending_.end(), [&key](const Pending& pending) { return pending.key == key; });
+}
+
+std::vector<OffsetKey> OffsetTable::keys_of_topic(TopicId topic) const {
+    std::vector<OffsetKey> keys;
+    for (const auto& [key, value] : committed_)
+        if (key.partition.topic == topic) keys.push_back(key);
+    for (const Pending& pending : pending_)
+        if (pending.value && pending.key.partition.topic == topic) keys.push_back(pending.key);
+    std::sort(keys.begin(), keys.end());
+    keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+    return keys;
+}
+
+std::vector<OffsetKey> OffsetTable::keys_of_group(std::string_view group) const {
+    std::vector<OffsetKey> keys;
+    for (const auto& [key, value] : committed_)
+        if (key.group == group) keys.push_back(key);
+    return keys;
+}
+
+void OffsetTable::clear() {
+    *this = OffsetTable();
+}
+
+void OffsetTable::add_to(Digest& digest) const {
+    digest.add(high_watermark_);
+    digest.add(pending_.size());
+    digest.add(committed_.size());
+    for (const auto& [key, value] : committed_) {
+        digest.add(std::string_view(key.group));
+        digest.add(key.partition.topic);
+        digest.add(key.partition.partition);
+        digest.add(value.offset);
+    }
+}
+
+}  // namespace tidelock::clients
