@@ -16,13 +16,15 @@ struct Config {
     BrokerId self;
     BrokerIds members;
     Duration election_timeout_min = milliseconds(150);  // also how long a live leader protects from votes (R6)
-    Duration election_timeout_max = milliseconds(300);  // also how long a leader lasts without its majority (R5) or its disk
+    Duration election_timeout_max =
+        milliseconds(300);  // also how long a leader lasts without its majority (R5) or its disk
     Duration heartbeat_interval = milliseconds(50);
-    Duration disconnect_stand_max = milliseconds(50);  // after its leader's connection broke a follower stands within this
-    Duration caretaker_delay = milliseconds(300);      // how much later than others a caretaker stands (G9)
-    Duration transfer_timeout = milliseconds(300);     // R10
-    bool pre_vote = true;                              // R6; off: no pre-vote, and no protection from votes either (000)
-    bool check_quorum = true;                          // R5
+    Duration disconnect_stand_max =
+        milliseconds(50);                           // after its leader's connection broke a follower stands within this
+    Duration caretaker_delay = milliseconds(300);   // how much later than others a caretaker stands (G9)
+    Duration transfer_timeout = milliseconds(300);  // R10
+    bool pre_vote = true;                           // R6; off: no pre-vote, and no protection from votes either (000)
+    bool check_quorum = true;                       // R5
     std::uint32_t entries_per_append_max = 64;
     std::uint32_t append_window_max = 256;  // entries sent but not acknowledged, per follower
     std::uint32_t log_entries_max = 1'024;  // more ask for a snapshot (R8)

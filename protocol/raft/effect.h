@@ -85,7 +85,8 @@ struct VoteGranted {
     Member candidate;
     bool operator==(const VoteGranted&) const = default;
 };
-/// Replaces the owner's applied state and everything it read from the log, except entries above last_index that are still there.
+/// Replaces the owner's applied state and everything it read from the log, except entries above last_index that are
+/// still there.
 struct SnapshotInstalled {
     LogIndex last_index;
     Bytes data;
@@ -105,7 +106,8 @@ struct ProposalRefused {
     RefusalReason reason{};
     bool operator==(const ProposalRefused&) const = default;
 };
-/// The membership the group formed with became known here: by formation, or from a member that knew it. Not durable yet.
+/// The membership the group formed with became known here: by formation, or from a member that knew it. Not durable
+/// yet.
 struct Formed {
     std::vector<FormedMember> members;
     bool operator==(const Formed&) const = default;
@@ -122,9 +124,10 @@ struct ProtocolViolated {
     bool operator==(const ProtocolViolated&) const = default;
 };
 
-using Effect = std::variant<Send, Persist, SetTimer, CancelTimer, EntriesAppended, EntriesTruncated, Committed, BecameFollower,
-                            BecameCandidate, BecameLeader, SteppedDown, LeaderKnown, VoteGranted, SnapshotInstalled, NeedSnapshot,
-                            TransferFinished, ProposalRefused, Formed, VoterChanged, ProtocolViolated>;
+using Effect =
+    std::variant<Send, Persist, SetTimer, CancelTimer, EntriesAppended, EntriesTruncated, Committed, BecameFollower,
+                 BecameCandidate, BecameLeader, SteppedDown, LeaderKnown, VoteGranted, SnapshotInstalled, NeedSnapshot,
+                 TransferFinished, ProposalRefused, Formed, VoterChanged, ProtocolViolated>;
 using Effects = std::vector<Effect>;
 
 }  // namespace tidelock::raft

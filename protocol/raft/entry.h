@@ -32,7 +32,11 @@ struct Member {
 /// The life of every configured member that counts, sorted by broker. Empty: the group is not known to have formed.
 using Membership = std::vector<Member>;
 
-/// A member as it was when the group formed, with what its owner wanted all others to know (data incarnations in `group`).
+/// The shortest encoding of an entry: what a count of entries is checked against.
+inline constexpr std::size_t kEntryBytesMin = 8 + 8 + 1 + 4;
+
+/// A member as it was when the group formed, with what its owner wanted all others to know (data incarnations in
+/// `group`).
 struct FormedMember {
     BrokerId broker;
     Incarnation incarnation;

@@ -59,14 +59,16 @@ struct TransferRequested {
 struct StepDownRequested {
     bool operator==(const StepDownRequested&) const = default;
 };
-/// The owner's applied state as of `last_index`, which must be committed; an older one than the snapshot held is ignored (R8).
+/// The owner's applied state as of `last_index`, which must be committed; an older one than the snapshot held is
+/// ignored (R8).
 struct SnapshotReady {
     LogIndex last_index;
     Bytes data;
     bool operator==(const SnapshotReady&) const = default;
 };
 
-using Event = std::variant<Started, MessageReceived, TimerFired, Proposed, Persisted, PeerDisconnected, EligibilityChanged,
-                           EligibleMembersChanged, TransferRequested, StepDownRequested, SnapshotReady>;
+using Event =
+    std::variant<Started, MessageReceived, TimerFired, Proposed, Persisted, PeerDisconnected, EligibilityChanged,
+                 EligibleMembersChanged, TransferRequested, StepDownRequested, SnapshotReady>;
 
 }  // namespace tidelock::raft

@@ -1,5 +1,5 @@
-/// What Raft replicas tell each other. Requests name the sender's life, answers the sender's and the one they answer (R11), so that
-/// no message of an earlier life is ever counted. A refusal of an older term carries the newer one.
+/// What Raft replicas tell each other. Requests name the sender's life, answers the sender's and the one they answer
+/// (R11), so that no message of an earlier life is ever counted. A refusal of an older term carries the newer one.
 #pragma once
 
 #include <string>
@@ -10,7 +10,8 @@
 
 namespace tidelock::raft {
 
-/// Whether a replica counts (R11). Told in every answer, so a leader counts nobody who does not yet know that it counts.
+/// Whether a replica counts (R11). Told in every answer, so a leader counts nobody who does not yet know that it
+/// counts.
 enum class Participation : std::uint8_t {
     kEmpty = 0,    // knows no membership: wants the base snapshot first
     kLearner = 1,  // copies the log, counts for nothing
@@ -71,8 +72,8 @@ struct AppendAnswer {
     Incarnation leader_incarnation;
     Participation participation = Participation::kEmpty;
     bool accepted = false;
-    LogIndex match_index;     // accepted: prev_log_index + number of entries. Refused: the prev_log_index that did not fit
-    Term conflict_term;       // refused: term of the follower's entry there, 0 when its log is shorter
+    LogIndex match_index;  // accepted: prev_log_index + number of entries. Refused: the prev_log_index that did not fit
+    Term conflict_term;    // refused: term of the follower's entry there, 0 when its log is shorter
     LogIndex conflict_index;  // refused: first index of conflict_term, or one past the follower's log (R9)
     bool operator==(const AppendAnswer&) const = default;
 };
@@ -111,8 +112,8 @@ struct TimeoutNow {
     bool operator==(const TimeoutNow&) const = default;
 };
 
-/// What a replica says while the group has not formed for the sender or the receiver (R11). Not formed: `members` are the lives it has
-/// heard of, itself included. Formed: `members` are those the group formed with.
+/// What a replica says while the group has not formed for the sender or the receiver (R11). Not formed: `members` are
+/// the lives it has heard of, itself included. Formed: `members` are those the group formed with.
 struct FormationStatement {
     Incarnation incarnation;
     bool formed = false;
@@ -122,11 +123,12 @@ struct FormationStatement {
     bool operator==(const FormationStatement&) const = default;
 };
 
-using Message = std::variant<PreVoteRequest, PreVoteAnswer, VoteRequest, VoteAnswer, AppendRequest, AppendAnswer, SnapshotRequest,
-                             SnapshotAnswer, TimeoutNow, FormationStatement>;
+using Message = std::variant<PreVoteRequest, PreVoteAnswer, VoteRequest, VoteAnswer, AppendRequest, AppendAnswer,
+                             SnapshotRequest, SnapshotAnswer, TimeoutNow, FormationStatement>;
 
 Bytes encode(const Message& message);
-/// Errors: truncated or trailing bytes, an unknown kind, negative numbers, entries that do not follow prev_log_index in order.
+/// Errors: truncated or trailing bytes, an unknown kind, negative numbers, entries that do not follow prev_log_index in
+/// order.
 Result<Message, DecodeError> decode_message(const Bytes& content);
 
 /// `append`, `vote answer` and so on.

@@ -1,7 +1,8 @@
 /// What a Raft replica must find again after a crash (R2): the content of the dual-copy `raft` state file.
 ///
-/// Invariants: entries are consecutive from snapshot.last_index + 1, their terms never fall and never exceed `term`; without a
-/// membership there is no entry, no snapshot and no vote; a voter's own incarnation is the latest its log names (R11).
+/// Invariants: entries are consecutive from snapshot.last_index + 1, their terms never fall and never exceed `term`;
+/// without a membership there is no entry, no snapshot and no vote; a voter's own incarnation is the latest its log
+/// names (R11).
 #pragma once
 
 #include <optional>

@@ -8,13 +8,16 @@ namespace tidelock::raft {
 /// The smallest number of members that is a majority of `member_count`: 2 of 2, 2 of 3, 3 of 4.
 std::size_t majority(std::size_t member_count);
 
-/// Every quorum below needs a majority of all configured members; replicas that do not count lower the supply, never the need.
+/// Every quorum below needs a majority of all configured members; replicas that do not count lower the supply, never
+/// the need.
 bool has_vote_quorum(const Node& node, const Candidate& candidate);
 
-/// Whether the leader may count this follower's answers: the life in force in its own log, and it says that it is a voter.
+/// Whether the leader may count this follower's answers: the life in force in its own log, and it says that it is a
+/// voter.
 bool counts(const Node& node, const Progress& progress);
 
-/// The highest index of the current term that a majority holds durably, or commit_index when there is none above it (Raft 5.4.2).
+/// The highest index of the current term that a majority holds durably, or commit_index when there is none above it
+/// (Raft 5.4.2).
 LogIndex committable_index(const Node& node, const Leader& leader);
 
 /// Whether a majority, the leader included, has answered within election_timeout_max (R5).

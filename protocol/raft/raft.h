@@ -1,13 +1,14 @@
-/// One Raft implementation as a pure state machine (rules R1-R11, G2, G9). The owner gives it events, carries out its effects in order,
-/// and keeps its own applied state.
+/// One Raft implementation as a pure state machine (rules R1-R11, G2, G9). The owner gives it events, carries out its
+/// effects in order, and keeps its own applied state.
 ///
-/// Contract. Whatever promises rest on (term, vote, log, admission) is told to nobody before `Persisted` covers it: the node queues those
-/// messages itself. The host answers every `Persist` once the state of that moment or a later one is durable. A SetTimer replaces
-/// the timer of the same kind. Messages may be lost, repeated, reordered and late.
+/// Contract. Whatever promises rest on (term, vote, log, admission) is told to nobody before `Persisted` covers it: the
+/// node queues those messages itself. The host answers every `Persist` once the state of that moment or a later one is
+/// durable. A SetTimer replaces the timer of the same kind. Messages may be lost, repeated, reordered and late.
 ///
-/// The owner: sends `EligibilityChanged` and `EligibleMembersChanged` whenever its opinion changes (G2), before `Started` at boot; on
-/// `BecameLeader` without caretaker it proposes its claim as the first entry (R4); it follows `EntriesAppended` and `EntriesTruncated`
-/// for the newest in-sync-set entry, committed or not; it answers `NeedSnapshot` with `SnapshotReady`.
+/// The owner: sends `EligibilityChanged` and `EligibleMembersChanged` whenever its opinion changes (G2), before
+/// `Started` at boot; on `BecameLeader` without caretaker it proposes its claim as the first entry (R4); it follows
+/// `EntriesAppended` and `EntriesTruncated` for the newest in-sync-set entry, committed or not; it answers
+/// `NeedSnapshot` with `SnapshotReady`.
 #pragma once
 
 #include <cstdint>
@@ -28,9 +29,10 @@ struct Follower {
 };
 
 struct Candidate {
-    bool pre_vote = false;  // asks about term + 1, else stands in term
-    bool transfer = false;  // told to stand by the leader (R10)
-    BrokerIds granted;      // sorted; holds self once its own vote is durable
+    bool pre_vote = false;         // asks about term + 1, else stands in term
+    bool transfer = false;         // told to stand by the leader (R10)
+    BrokerIds granted;             // sorted; holds self once its own vote is durable
+    PersistSequence durable_from;  // real election: the write that holds its term and vote
     bool operator==(const Candidate&) const = default;
 };
 
@@ -40,7 +42,8 @@ enum class ProgressMode : std::uint8_t {
     kSnapshot,  // gets the snapshot, chunk by chunk
 };
 
-/// The leader's knowledge of one other member. match_index never goes back in one life of the member; next_index > match_index.
+/// The leader's knowledge of one other member. match_index never goes back in one life of the member; next_index >
+/// match_index.
 struct Progress {
     BrokerId broker;
     Incarnation incarnation;                              // the life it believes it talks to
@@ -53,6 +56,14 @@ struct Progress {
     std::uint64_t snapshot_offset = 0;  // kSnapshot: next byte to send
     std::optional<Instant> contact;     // last answer in this term
     bool operator==(const Progress&) const = default;
+};
+
+/// The snapshot being sent, encoded once for all its chunks and receivers.
+struct OutgoingSnapshot {
+    LogIndex last_index;
+    std::uint32_t crc = 0;
+    Bytes encoded;
+    bool operator==(const OutgoingSnapshot&) const = default;
 };
 
 /// A leadership transfer under way (R10).
@@ -69,6 +80,7 @@ struct Leader {
     SmallVector<Progress, 4> followers;  // every other member, sorted by broker
     std::optional<Transfer> transfer;
     std::optional<BrokerId> last_target;  // whom a caretaker tried last
+    std::optional<OutgoingSnapshot> outgoing_snapshot;
     bool operator==(const Leader&) const = default;
 };
 
@@ -147,11 +159,16 @@ struct Node {
     bool operator==(const Node&) const = default;
 };
 
-/// A replica right after boot. `boot_nonce` is fresh entropy, nonzero; `formation_payload` is what the owner wants all members
-/// to know if the group forms in this life. `state` is what recovery found, or fresh_state.
+/// Whether `state` was written by a group of these members. An operator's mistake otherwise: do not boot.
+bool fits(const Config& config, const PersistentState& state);
+
+/// A replica right after boot. `state` fits the configuration. `boot_nonce` is fresh entropy, nonzero;
+/// `formation_payload` is what the owner wants all members to know if the group forms in this life. `state` is what
+/// recovery found, or fresh_state.
 Node make_node(Config config, PersistentState state, Bytes formation_payload, std::uint64_t boot_nonce);
 
-/// Applies one event; appends effects in the order the host must carry them out. Same node and event, same result, on every compiler.
+/// Applies one event; appends effects in the order the host must carry them out. Same node and event, same result, on
+/// every compiler.
 void step(Node& node, Instant now, const Event& event, Effects& effects);
 
 bool is_leader(const Node& node);

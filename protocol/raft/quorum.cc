@@ -1,0 +1,48 @@
+#include "protocol/raft/quorum.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "protocol/base/check.h"
+
+namespace tidelock::raft {
+
+std::size_t majority(std::size_t member_count) {
+    return member_count / 2 + 1;
+}
+
+bool has_vote_quorum(const Node& node, const Candidate& candidate) {
+    const bool has_own = std::binary_search(candidate.granted.begin(), candidate.granted.end(), node.config.self);
+    return has_own && candidate.granted.size() >= majority(node.config.members.size());
+}
+
+bool counts(const Node& node, const Progress& progress) {
+    return progress.participation == Participation::kVoter &&
+           progress.incarnation == incarnation_in_force(node, progress.broker);
+}
+
+LogIndex committable_index(const Node& node, const Leader& leader) {
+    SmallVector<LogIndex, 5> held;
+    held.push_back(leader.durable_index);
+    for (const Progress& progress : leader.followers)
+        if (counts(node, progress)) held.push_back(progress.match_index);
+    const std::size_t needed = majority(node.config.members.size());
+    if (held.size() < needed) return node.commit_index;
+    std::sort(held.begin(), held.end(), std::greater<>());
+    const LogIndex index = held[needed - 1];
+    if (index <= node.commit_index) return node.commit_index;
+    // Terms in the log never fall: an older term here means that nothing of this term is held by a majority.
+    return term_at(node.persistent, index) == node.persistent.term ? index : node.commit_index;
+}
+
+bool has_contact_quorum(const Node& node, const Leader& leader, Instant now) {
+    if (since(leader.since, now) < node.config.election_timeout_max) return true;
+    std::size_t heard = 1;
+    for (const Progress& progress : leader.followers) {
+        if (!counts(node, progress) || !progress.contact) continue;
+        if (since(*progress.contact, now) < node.config.election_timeout_max) ++heard;
+    }
+    return heard >= majority(node.config.members.size());
+}
+
+}  // namespace tidelock::raft
