@@ -36,6 +36,7 @@ struct ConnectionBroken {
 /// A timer set by this life of the host ran out (a cancelled or reset one never arrives).
 struct TimerFired {
     TimerId timer;
+    std::uint64_t setting = 0;  // which `set_timer` call of the host this belongs to
     bool operator==(const TimerFired&) const = default;
 };
 

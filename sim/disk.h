@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -107,26 +108,35 @@ class Disk {
         std::uint64_t order;  // covers everything up to here
     };
 
-    DiskFile* find(std::string_view file);
+    [[nodiscard]] DiskFile* find(std::string_view file);
     [[nodiscard]] const DiskFile* find(std::string_view file) const;
     DiskFile& open_or_create(std::string_view file);
-    void change_size(std::uint64_t old_size, std::uint64_t new_size);
-    void complete_later(const Distribution& latency, Event event, TimeNs not_before);
+    [[nodiscard]] std::string_view name_of(FileId file) const;
+    void drop_unnamed_files();
+    void recount_used_bytes();
+    // Requests
+    Event event_for(EventKind kind, DiskOp op) const;
+    TimeNs completion_time(const Distribution& latency);
+    void ask_sync(bool is_directory, FileId file, DiskOp op);
     void fail_write(std::string_view file, DiskError error);
-    void finish_sync(const Request& request, Event& event);
-    void finish_file_sync(DiskFile& file, const Request& request, Event& event);
-    void finish_directory_sync(const Request& request);
+    void finish(Event& event);
+    void release_held();
+    bool finish_sync(Event& event);
+    DiskError finish_file_sync(DiskFile& file, const Request& request);
+    void finish_directory_sync(std::uint64_t order);
+    Arrival arrival_of(Event& event) const;
+    // Faults
+    [[nodiscard]] bool strikes(FaultKind kind);
     bool misdirect_write(DiskFile& file, const Request& request);
-    DiskError read_into(std::string_view name, const DiskFile& file, ByteRange range, Bytes& content);
+    /// Another place for `range` in a file of `size` bytes, sectors away; empty if the file is too short.
+    std::optional<std::uint64_t> misplaced(ByteRange range, std::uint64_t size);
+    DiskError read_content(std::string_view name, DiskFile& file, ByteRange range, Bytes& content);
     void apply_name(Names& names, const UnsyncedName& change) const;
     void lose_names();
     void lose_writes(FileId id, DiskFile& file);
-    void drop_unnamed_files();
-    void note(FaultKind kind, std::string_view file, ByteRange range);
-    [[nodiscard]] bool strikes(FaultKind kind);
-    [[nodiscard]] std::string_view name_of(FileId file) const;
+    [[nodiscard]] Damage damage(FaultKind kind, std::string_view file, ByteRange range) const;
+    void record_all(FaultKind kind, std::string_view file, const std::vector<ByteRange>& ranges);
     void trace(std::string_view what, std::string_view file);
-    [[nodiscard]] Event event_for(EventKind kind) const;
 
     World& world_;
     Host& host_;
@@ -149,6 +159,8 @@ class Disk {
     TimeNs last_sync_at_;  // syncs finish in the order they were asked for
     std::uint32_t slow_factor_ = 1;
     bool is_stalled_ = false;
+    bool slowness_was_counted_ = false;
+    bool stall_was_counted_ = false;
 };
 
 }  // namespace tidelock::sim

@@ -24,17 +24,16 @@ struct ByteRange {
 
 /// What a power loss may do to unsynced writes. All off: they survive.
 struct PowerLossModel {
-    bool may_lose = true;      // only a prefix of the unsynced writes survives
+    bool may_lose = true;      // only a prefix of the unsynced operations survives
     bool may_reorder = false;  // any subset of them, by sector
-    bool may_tear = false;     // the first lost write survives up to some byte, or as zeros
+    bool may_tear = false;  // with may_lose: the first lost write survives up to some byte, the rest perhaps as zeros
 };
 
-/// What a power loss did.
+/// What a power loss did. Ranges are those of the writes concerned.
 struct PowerLossOutcome {
     std::vector<ByteRange> lost;
     std::vector<ByteRange> torn;
-    std::vector<ByteRange> reordered;  // lost although a later write survived
-    bool lost_truncation = false;
+    std::vector<ByteRange> reordered;  // lost although a later operation survived
 };
 
 class DiskFile {
@@ -47,24 +46,28 @@ class DiskFile {
     [[nodiscard]] std::span<const std::byte> cached() const { return cached_; }
     /// What is on the medium.
     [[nodiscard]] std::span<const std::byte> durable() const { return durable_; }
-    [[nodiscard]] bool has_unsynced() const { return !unsynced_.empty(); }
+    [[nodiscard]] bool has_unsynced(std::uint64_t up_to_order = UINT64_MAX) const {
+        return !unsynced_.empty() && unsynced_.front().order <= up_to_order;
+    }
 
     /// A sync that covers all operations up to and including `order`.
     void make_durable(std::uint64_t order);
-    /// The same, but the first write of the sync lands `distance` bytes beside its place. Returns where it should have
-    /// gone; empty range if there was no write to misdirect (then everything landed well).
-    ByteRange make_durable_misdirected(std::uint64_t order, std::int64_t distance, ByteRange& hit);
-    /// A failed sync: those operations will never reach the medium, though reads still see them. Returns their bytes.
-    std::uint64_t drop_dirty(std::uint64_t order);
-    /// The clean part of the page cache is forgotten: reads see the medium and the unsynced writes on top of it.
+    /// The first write among those operations, as a range; empty if there is none.
+    [[nodiscard]] ByteRange first_unsynced_write(std::uint64_t order) const;
+    /// make_durable, but the first write lands at `instead` (cut off at the end of the file; nowhere if beyond it),
+    /// while its own place keeps what it had. Reads see nothing of it until the cache is evicted.
+    void make_durable_misdirected(std::uint64_t order, std::uint64_t instead);
+    /// A failed sync: operations up to `order` never reach the medium, though reads still see them. Their ranges.
+    std::vector<ByteRange> drop_dirty(std::uint64_t order);
+    /// Where cache and medium silently differ (dropped or misdirected writes), reads see the medium from now on.
     void evict_cache();
-    /// The machine lost power: unsynced writes are resolved, the cache is gone.
+    /// The machine lost power: unsynced operations are resolved, the cache is gone.
     PowerLossOutcome lose_power(const PowerLossModel& model, Rng& rng);
 
-    /// Flips a bit on the medium (and in the cache where no unsynced write covers it). False beyond the end.
-    bool flip_bit(std::uint64_t position, std::uint32_t bit);
+    /// Flips a bit on the medium, and in the cache where no unsynced write covers it. `position` < durable().size().
+    void flip_bit(std::uint64_t position, std::uint32_t bit);
     /// Reads of the range fail until it is overwritten.
-    void make_unreadable(ByteRange range);
+    void make_unreadable(ByteRange range) { unreadable_.push_back(range); }
     [[nodiscard]] bool is_readable(ByteRange range) const;
 
   private:
@@ -78,16 +81,23 @@ class DiskFile {
 
     static void apply(std::vector<std::byte>& to, std::uint64_t position, std::span<const std::byte> content);
     static void apply(std::vector<std::byte>& to, const Unsynced& operation);
-    void apply_some_sectors(const Unsynced& operation, Rng& rng, std::vector<ByteRange>& lost);
-    void tear(const Unsynced& operation, Rng& rng, PowerLossOutcome& outcome);
+    [[nodiscard]] std::size_t count_up_to(std::uint64_t order) const;
+    void forget_first(std::size_t count);
+    void clear_unreadable(ByteRange overwritten);
+    struct SectorsSurvived {
+        bool any = false;
+        bool all = true;
+    };
+    SectorsSurvived apply_some_sectors(const Unsynced& operation, Rng& rng);
+    void tear(const Unsynced& operation, Rng& rng);
     void lose_subset(Rng& rng, PowerLossOutcome& outcome);
     void lose_suffix(bool may_tear, Rng& rng, PowerLossOutcome& outcome);
-    std::size_t count_up_to(std::uint64_t order) const;
 
     std::vector<std::byte> cached_;
     std::vector<std::byte> durable_;
     std::vector<Unsynced> unsynced_;  // by order
     std::vector<ByteRange> unreadable_;
+    bool cache_differs_ = false;  // from medium + unsynced operations
 };
 
 }  // namespace tidelock::sim

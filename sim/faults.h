@@ -83,9 +83,13 @@ struct Damage {
     bool operator==(const Damage&) const = default;
 };
 
-/// Rates, budgets and counters of one world, and its damage log.
+/// Rates, budgets and counters of one world, and its damage log. All rates start at zero but those of
+/// unsynced_write_lost, rename_lost and directory_entry_lost, which start certain: what a power loss does to a disk
+/// unless told otherwise.
 class Faults {
   public:
+    Faults();
+
     void set_rate(FaultKind kind, FaultRate rate) { entries_[index(kind)].rate = rate; }
     [[nodiscard]] FaultRate rate(FaultKind kind) const { return entries_[index(kind)].rate; }
 
@@ -108,8 +112,10 @@ class Faults {
     [[nodiscard]] bool allows(const Damage& damage) const { return !damage_gate_ || damage_gate_(damage); }
     /// Told of every damage, after it was done.
     void set_damage_listener(std::function<void(const Damage&)> listener) { damage_listener_ = std::move(listener); }
-    /// Records and counts.
+    /// Counts one fault of this kind and logs what it did.
     void record(Damage damage);
+    /// Logs more of what a fault counted already did.
+    void log(Damage damage);
     [[nodiscard]] const std::vector<Damage>& damages() const { return damages_; }
 
   private:

@@ -46,6 +46,7 @@ class Host {
     [[nodiscard]] bool is_alive() const { return is_alive_; }
     [[nodiscard]] bool is_powered() const { return is_powered_; }
     [[nodiscard]] bool is_paused() const { return is_paused_; }
+    [[nodiscard]] const HostConfig& config() const { return config_; }
     [[nodiscard]] World& world() const { return world_; }
 
     // What suspends the calling fiber.
@@ -85,36 +86,48 @@ class Host {
     [[nodiscard]] const HostClock& clock() const { return clock_; }
 
     // Called by the world, the network and the disk.
-    /// False if the calling fiber belongs to a dead life (or an armed kill falls on this very effect): do nothing then.
+    /// False if the calling fiber belongs to a dead life, or an armed kill falls on this very effect: then do nothing.
     [[nodiscard]] bool begin_effect();
-    [[nodiscard]] bool is_stale_caller() const;
+    /// Hands the arrival to the story, or keeps it until the story asks.
     void accept(Arrival arrival);
-    void on_timer(std::uint32_t timer, std::uint64_t generation);
+    void on_timer(const Event& event);
     void on_wake(Task& task, std::uint64_t sleep);
-    void on_ready();
+    void on_ready() { deliver_waiting(); }
     [[nodiscard]] std::size_t index() const { return index_; }
     [[nodiscard]] std::size_t waiting_arrival_count() const { return mailbox_.size(); }
 
   private:
     friend class World;
+    /// Running: its end lies ahead. Due: it ended and waits in the mailbox.
+    enum class TimerState : std::uint8_t { kOff, kRunning, kDue };
     struct Timer {
-        std::uint64_t generation = 0;
-        bool is_set = false;
+        TimerState state = TimerState::kOff;
+        std::uint64_t setting = 0;
         Instant due;        // on the host's clock
         EventHandle event;  // none while the clock is frozen
     };
 
-    Task& calling_task() const;
-    bool is_over(const Task& task) const;
-    bool can_take() const;
+    [[nodiscard]] Task& calling_task() const;
+    [[nodiscard]] bool is_over(Task& task) const;
+    [[nodiscard]] bool is_stale_caller() const;
+    [[nodiscard]] bool is_busy() const;
+    // The mailbox
     std::optional<Arrival> take_from_mailbox();
-    bool is_worth_delivering(const Arrival& arrival) const;
+    bool claim(const Arrival& arrival);
     void charge_for_arrival();
+    void count_lateness();
     void deliver_waiting();
+    void wake_when_ready();
     std::optional<Arrival> wait_for_arrival(Task& task);
+    void hand_over(Arrival arrival);
+    // Sleeps and timers on the host's clock
     void start_sleep(Task& task, Instant until);
     void stop_sleep(Task& task);
-    void schedule_timer(std::uint32_t id, Timer& timer);
+    void schedule_wake(Task& task);
+    void wake(Task& task);
+    void wake_overdue();
+    void start_late();
+    void schedule_timer(TimerId id, Timer& timer);
     void reschedule_clock_events();
     void forget_life();
 
@@ -127,9 +140,10 @@ class Host {
     Rng random_;
     Disk disk_;
     std::deque<Arrival> mailbox_;
-    std::vector<std::uint32_t> waiting_;  // tasks that wait for an arrival, longest first
-    std::vector<Timer> timers_;           // by id
-    std::uint64_t next_timer_generation_ = 1;
+    std::vector<std::uint32_t> waiting_;     // tasks that wait for an arrival, longest first
+    std::vector<std::uint32_t> start_late_;  // tasks whose start fell into a pause
+    std::vector<Timer> timers_;              // by id
+    std::uint64_t next_timer_setting_ = 1;
     Duration arrival_cost_;
     TimeNs busy_until_;
     EventHandle ready_event_;
@@ -138,7 +152,9 @@ class Host {
     bool is_alive_ = true;
     bool is_powered_ = true;
     bool is_paused_ = false;
-    bool late_fault_counted_ = false;  // the running pause or slowness was counted as delivered
+    bool is_slowed_ = false;
+    bool pause_was_counted_ = false;
+    bool slowness_was_counted_ = false;
 };
 
 }  // namespace tidelock::sim

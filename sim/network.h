@@ -9,7 +9,8 @@
 
 #include <array>
 #include <cstdint>
-#include <span>
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "sim/arrival.h"
@@ -17,6 +18,7 @@
 #include "sim/event.h"
 #include "sim/faults.h"
 #include "sim/partitions.h"
+#include "sim/trace.h"
 
 namespace tidelock::sim {
 
@@ -85,42 +87,43 @@ class Network {
     [[nodiscard]] std::uint64_t frames_cut() const { return frames_cut_; }
 
     // Called by hosts and by the world.
-    void add_host();
+    void add_host(HostId id);
     void send(HostId from, HostId to, Bytes frame, FrameTag tag);
     void close_connection(HostId closer, HostId peer);
     void on_frame(Event& event);
-    void on_connection_broken(const Event& event);
+    void on_connection_broken(Event& event);
     /// The process died: its connections are gone, and peers that can be reached are told (not after a power loss).
     void on_host_down(HostId host, bool peers_are_told);
     void reseed(std::uint64_t seed);
 
   private:
-    struct End {  // one end's view of its connection to a peer
+    /// One end's view of its connection to a peer.
+    struct End {
         std::uint32_t generation = 0;
         bool is_open = false;
-    };
-    struct HeldFrame {
-        Event event;
     };
     struct PendingDrop {
         std::uint8_t frame_kind;
         std::uint32_t count;
     };
     struct Link {
+        HostId from;
+        HostId to;
         LinkConfig config;
-        bool has_own_config = false;
         bool is_spared = false;
         bool is_clogged = false;
+        bool clog_was_counted = false;
+        bool slowness_was_counted = false;
         std::uint32_t cut_count = 0;
         std::uint32_t slow_factor = 1;
-        std::uint32_t gap_generation = 0;  // kBreakConnection: nothing of this generation arrives any more
-        CutId last_cut = 0;
-        TimeNs last_arrival;  // of the stream so far
-        TimeNs free_at;       // when the bytes sent so far have left the sender
+        std::uint32_t gap_generation = 0;  // AfterLoss::kBreakConnection: nothing of it arrives any more
+        TimeNs last_arrival;               // of the stream so far
+        TimeNs free_at;                    // when the bytes sent so far have left the sender
+        TimeNs overtakable_at;             // arrival of a frame held back for reordering; zero: none
         std::uint64_t fault_key = 0;
         std::uint64_t frame_number = 0;
-        End sender_end;  // the sender's view of the pair's connection
-        std::vector<HeldFrame> held;
+        End sender_end;
+        std::vector<Event> held;
         std::vector<PendingDrop> pending_drops;
     };
     struct Cut {
@@ -129,31 +132,47 @@ class Network {
         bool has_bitten;
         LinkSet links;
     };
-    enum class Fate : std::uint8_t { kTravels, kVanishes };
+    /// A frame on its way through `send`.
+    struct Departure {
+        Link& link;
+        Bytes frame;
+        FrameTag tag;
+        std::uint32_t connection;
+        std::uint64_t number;  // of the frame on its link: what its random draws are numbered by
+        std::uint64_t flow;
+    };
 
     Link& link(HostId from, HostId to);
     [[nodiscard]] const Link& link(HostId from, HostId to) const;
-    std::uint32_t open_connection(HostId from, HostId to);
-    std::uint32_t next_generation(HostId one, HostId other);
-    void key_link(std::size_t from, std::size_t to, std::uint64_t seed);
-    Fate fate_of(Link& link, HostId from, HostId to, FrameTag tag, std::uint64_t number);
-    bool takes_pending_drop(Link& link, FrameTag tag);
-    bool strikes(FaultKind kind, const Link& link, std::uint64_t number) const;
-    TimeNs arrival_time(Link& link, std::size_t size, std::uint64_t number);
-    void dispatch(Link& link, HostId from, HostId to, Bytes frame, FrameTag tag, std::uint32_t connection,
-                  std::uint64_t number);
-    Bytes corrupted(const Bytes& frame, const Link& link, std::uint64_t number);
-    void lose(Link& link, HostId from, HostId to, FrameTag tag, std::uint32_t connection, std::string_view why);
-    void count_cut(Link& link);
-    bool is_receivable(const Event& event);
-    void send_reset(HostId from, HostId to, std::uint32_t connection);
+    void key_link(Link& keyed) const;
+    [[nodiscard]] bool strikes(FaultKind kind, const Departure& departure) const;
+    // Connections
+    std::uint32_t open_connection(Link& way);
     void break_end(HostId end, HostId peer);
-    void strike_connection(HostId from, HostId to, const Link& link, std::uint64_t number);
+    void send_reset(HostId from, HostId to, std::uint32_t connection);
+    void strike_connection(const Departure& departure);
+    bool accept_generation(const Event& event);
+    // A frame leaves
+    std::optional<FaultKind> loss_of(const Departure& departure);
+    bool takes_pending_drop(Link& way, FrameTag tag);
+    void depart(Departure& departure);
+    void depart_again(const Departure& departure);
+    TimeNs arrival_time(Departure& departure);
+    TimeNs in_order(Link& way, TimeNs arrival);
+    Bytes corrupted(const Departure& departure) const;
+    void break_after_loss(Link& way, std::uint32_t connection);
+    // A frame arrives
+    bool is_stopped_on_the_way(Link& way, Event& event);
+    bool is_held_up(Link& way, Event& event);
+    void release_held(Link& way);
+    void deliver(Event& event);
+    void count_cut(Link& way);
+    void trace_frame(TraceKind kind, const Event& event, std::string_view text);
 
     World& world_;
     NetworkConfig config_;
     std::uint64_t seed_;
-    std::size_t host_count_ = 0;
+    std::vector<HostId> ids_;               // by dense index
     std::vector<std::vector<Link>> links_;  // by the dense index of sender, then receiver
     std::vector<Cut> cuts_;
     CutId next_cut_ = 1;

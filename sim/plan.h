@@ -34,12 +34,17 @@ std::string text_of(const PlannedFault& fault);
 /// Reads what `text_of` wrote; the error names the field.
 Result<PlannedFault, DecodeError> planned_fault_from(std::string_view text);
 
-/// Schedules the fault and its end. Victims that do not exist are skipped. Meaning of `amount` by kind:
-/// process_crash, power_loss: none (after `lasts` the hosts restart with their boot story). kill_at_step: effects from
-/// then. slow_host: ns an arrival. clock_drift: ppm. wall_jump: ns. slow_link, disk_slow: factor. disk_full: bytes
-/// left. partition_flapping: ns of one half period. connection_reset, half_open: hosts[0] and peers[0] (hosts[0]
-/// learns). response_lost, frame_kind_lost: drop the next `amount` frames of kind `position` from hosts[0] to peers[0].
-/// Fault kinds that are rates only (frame_lost, torn sectors ...): their rate is `amount` per million from `at` on.
+/// Schedules the fault and its end. Victims that do not exist are skipped. What the fields mean, by kind:
+/// process_crash, power_loss: `hosts`; after `lasts` they restart with their boot story. kill_at_step: in place of
+/// effect `amount`. disk_emptied: the hosts lose power and their files. pause, clock_freeze, disk_stalled: `hosts`.
+/// slow_host: `amount` ns an arrival. clock_drift: ppm. wall_jump: ns. disk_slow: factor. disk_full: bytes left.
+/// Partitions: `hosts` against `peers`; one_way: from `hosts` to `peers`; ring: `hosts` in that order; flapping:
+/// two-sided, on and off for `amount` ns each. link_clogged, slow_link (factor): every link from `hosts` to `peers`.
+/// connection_reset, half_open: between hosts[i] and peers[i]; of a half-open one hosts[i] learns.
+/// response_lost, frame_kind_lost: the next `amount` frames of kind `position` from `hosts` to `peers`.
+/// bit_rot: `amount` 0: a random bit of a random file starting with `file`; else bit `amount` - 1 of byte `position`.
+/// read_error: `amount` bytes of `file` at `position` are unreadable from then on.
+/// All others, and link and disk kinds without `hosts`: the kind's rate is `amount` per million while it lasts.
 void schedule(World& world, const PlannedFault& fault);
 void schedule(World& world, const std::vector<PlannedFault>& plan);
 

@@ -22,12 +22,13 @@ struct Task {
     std::unique_ptr<Fiber> fiber;
     bool is_started = false;
     bool is_waiting_for_arrival = false;
-    bool was_woken = false;          // the sleep or deadline it waits for was reached
+    bool has_sleep = false;          // waits for `wake_at`, perhaps besides an arrival
+    bool is_overdue = false;         // that sleep ended while the host was paused
     std::uint64_t sleep = 0;         // counts its sleeps: tells a late wake-up from this one's
-    bool has_sleep = false;          // waits for `wake_at`
     Instant wake_at;                 // on the host's clock
     EventHandle wake_event;          // none while the host's clock is frozen
     std::optional<Arrival> arrival;  // handed over by whoever resumes it
+    std::uint32_t empty_await_count = 0;
 };
 
 class Scheduler {

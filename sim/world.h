@@ -104,6 +104,8 @@ class World {
     bool kill(HostId host);
     /// The process crashes in place of its `effect_count`-th effect from now (1: the next send, disk or timer call).
     bool kill_at_effect(HostId host, std::uint64_t effect_count);
+    /// An armed `kill_at_effect` does not happen any more.
+    void disarm_kill(HostId host_id) { host(host_id).effects_until_kill_ = 0; }
     /// The machines lose power at once: also unsynced disk state is resolved, and peers are not told.
     void lose_power(std::span<const HostId> hosts);
     /// Starts the next life of a dead host with the given story, or its boot story.
@@ -122,6 +124,8 @@ class World {
     void restore_host(HostId host);
     /// Heal phase: no random fault any more, network and all hosts restored, buggify off. Dead hosts stay dead.
     void stop_faults();
+    /// After `stop_faults`: planned faults that come up are skipped from then on.
+    [[nodiscard]] bool are_faults_stopped() const { return faults_stopped_; }
 
     /// Puts Woken{word} into the host's mailbox, as an event of its own.
     void post(HostId host, std::uint64_t word);
@@ -146,11 +150,10 @@ class World {
 
   private:
     void dispatch(Event& event);
-    void dispatch_to_disk(Event& event);
     void start_fiber(const Event& event);
     void wake_fiber(const Event& event);
     void run_call(std::size_t call);
-    void unwind_fibers(Host& host);
+    void unwind_fibers(Host& dead);
 
     WorldConfig config_;
     std::uint64_t seed_;
@@ -169,9 +172,9 @@ class World {
     std::vector<std::size_t> free_calls_;
     TraceSink* trace_ = nullptr;
     std::uint64_t event_count_ = 0;
-    std::uint64_t next_flow_ = 1;
     std::uint64_t mailbox_overflow_count_ = 0;
     bool stop_requested_ = false;
+    bool faults_stopped_ = false;
 };
 
 }  // namespace tidelock::sim
