@@ -19,13 +19,13 @@ constexpr Range kIdBounds{0, 2'000'000'000};
 constexpr Range kMsBounds{0, 1'000'000'000'000};
 constexpr Range kAnyNumber{INT64_MIN, INT64_MAX};
 
-std::string quoted(std::string_view text) {
+std::string json_string(std::string_view text) {
     return json(std::string(text)).dump(-1, ' ', true, json::error_handler_t::replace);
 }
 
 std::string setting_text(const SettingInfo& info, std::int64_t value) {
     if (info.type == SettingType::kSwitch) return value == 0 ? "false" : "true";
-    if (info.type == SettingType::kChoice) return quoted(info.choices[static_cast<std::size_t>(value)]);
+    if (info.type == SettingType::kChoice) return json_string(info.choices[static_cast<std::size_t>(value)]);
     return fmt::format("{}", value);
 }
 
@@ -36,7 +36,7 @@ std::string lines_of(const std::vector<std::string>& rows) {
 std::string settings_json(const Settings& settings) {
     std::vector<std::string> rows;
     for (const SettingInfo& info : all_settings())
-        rows.push_back(fmt::format("{}: {}", quoted(info.path), setting_text(info, settings[info.setting])));
+        rows.push_back(fmt::format("{}: {}", json_string(info.path), setting_text(info, settings[info.setting])));
     return fmt::format("{{\n    {}\n  }}", fmt::join(rows, ",\n    "));
 }
 
@@ -185,7 +185,7 @@ std::string_view name_of(PlannedAcks acks) {
 
 std::string to_json(const Plan& plan) {
     std::string text = "{\n";
-    text += fmt::format("  \"scenario\": {},\n  \"seed\": \"{}\",\n", quoted(plan.scenario), plan.seed);
+    text += fmt::format("  \"scenario\": {},\n  \"seed\": \"{}\",\n", json_string(plan.scenario), plan.seed);
     text += fmt::format("  \"heals_core_only\": {},\n", plan.heals_core_only);
     text += fmt::format("  \"settings\": {},\n", settings_json(plan.settings));
     text += fmt::format("  \"producers\": {},\n", list_json(plan.producers));

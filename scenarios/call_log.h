@@ -1,0 +1,49 @@
+/// Everything clients asked and were told, on its way to the checker. Numbers topics and groups by name, keeps the calls
+/// that have not returned, and counts. One call at a time a client.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "checker/history.h"
+#include "protocol/base/ids.h"
+
+namespace tidelock::scenarios {
+
+class CallLog {
+  public:
+    using Sink = std::function<void(const checker::ClientCall&)>;
+    explicit CallLog(Sink sink) : sink_(std::move(sink)) {}
+
+    /// A call left its client at this true time.
+    void begin(checker::ClientId client, std::int64_t now_ns, decltype(checker::ClientCall::operation) operation);
+    /// The operation of the call that is under way, to fill in what its answer told.
+    template <typename Operation>
+    Operation& operation_of(checker::ClientId client) {
+        return std::get<Operation>(pending_.at(client).operation);
+    }
+    /// It returned. Hands it to the sink.
+    void end(checker::ClientId client, std::int64_t now_ns, checker::Outcome outcome);
+    /// Whatever has not returned never will: unknown.
+    void end_all(std::int64_t now_ns);
+
+    checker::ClientTopic topic_number(std::string_view name);
+    checker::ClientGroup group_number(std::string_view name);
+    [[nodiscard]] checker::ClientPartition partition_number(std::string_view topic, PartitionIndex partition) {
+        return {topic_number(topic), partition};
+    }
+
+  private:
+    Sink sink_;
+    std::map<checker::ClientId, checker::ClientCall> pending_;
+    std::vector<std::string> topics_;
+    std::vector<std::string> groups_;
+    std::int64_t next_call_ = 1;
+};
+
+}  // namespace tidelock::scenarios

@@ -1,0 +1,65 @@
+#include "scenarios/call_text.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <string_view>
+
+namespace tidelock::scenarios {
+
+namespace {
+
+constexpr std::array<std::string_view, 3> kOutcomes{"ok", "failed", "unknown"};
+constexpr std::array<std::string_view, 3> kAcks{"none", "leader", "all"};
+
+std::string text_of(const checker::ClientPartition& partition) {
+    return fmt::format("topic {}-{}", partition.topic.value, partition.partition.value);
+}
+
+struct OperationText {
+    std::string operator()(const checker::ProduceCall& call) const {
+        std::string text = fmt::format("produce {} {:x} acks {}", text_of(call.partition), fmt::join(call.values, " "),
+                                       kAcks[static_cast<std::size_t>(call.acks)]);
+        if (call.producer_id != kNoProducer)
+            text += fmt::format(" as {}/{} sequence {}", call.producer_id.value, call.producer_epoch.value,
+                                call.base_sequence);
+        if (call.base_offset) text += fmt::format(" at {}", call.base_offset->value);
+        return text;
+    }
+    std::string operator()(const checker::FetchCall& call) const {
+        return fmt::format("fetch {} from {}: {} records, high watermark {}", text_of(call.partition), call.from.value,
+                           call.records.size(), call.high_watermark.value);
+    }
+    std::string operator()(const checker::OffsetCommitCall& call) const {
+        return fmt::format("commit group {} {} at {}", call.group.value, text_of(call.partition), call.offset.value);
+    }
+    std::string operator()(const checker::OffsetFetchCall& call) const {
+        return fmt::format("committed offset of group {} {}: {}", call.group.value, text_of(call.partition),
+                           call.offset ? fmt::format("{}", call.offset->value) : "none");
+    }
+    std::string operator()(const checker::CreateTopicCall& call) const {
+        return fmt::format("create topic {} with {} partitions", call.topic.value, call.partitions);
+    }
+    std::string operator()(const checker::DeleteTopicCall& call) const {
+        return fmt::format("delete topic {}", call.topic.value);
+    }
+    std::string operator()(const checker::GrowTopicCall& call) const {
+        return fmt::format("grow topic {} to {} partitions", call.topic.value, call.partitions);
+    }
+    std::string operator()(const checker::DeleteRecordsCall& call) const {
+        return fmt::format("delete records of {} before {}", text_of(call.partition), call.before.value);
+    }
+    std::string operator()(const checker::ListOffsetsCall& call) const {
+        return fmt::format("{} offset of {}: {}", call.earliest ? "earliest" : "latest", text_of(call.partition),
+                           call.offset.value);
+    }
+};
+
+}  // namespace
+
+std::string text_of(const checker::ClientCall& call) {
+    return fmt::format("{} {}: {}", call.call, std::visit(OperationText{}, call.operation),
+                       kOutcomes[static_cast<std::size_t>(call.outcome)]);
+}
+
+}  // namespace tidelock::scenarios

@@ -1,0 +1,162 @@
+#include "scenarios/client.h"
+
+#include "protocol/storage/record_batch.h"
+#include "scenarios/broker_host.h"
+#include "scenarios/plan.h"
+#include "sim/world.h"
+
+namespace tidelock::scenarios {
+
+namespace {
+
+using clients::ErrorCode;
+
+constexpr std::int32_t kHintsMax = 3;  // G7
+constexpr int kValueCounterBits = 32;
+constexpr sim::FrameTag kRequestTag{kClientRequestKind, false};
+
+bool is_for_another_host(ErrorCode error) {
+    return error == ErrorCode::kNotLeader;
+}
+
+}  // namespace
+
+checker::Outcome CallReply::outcome() const {
+    if (end != CallEnd::kAnswered) return checker::Outcome::kUnknown;
+    if (error() == ErrorCode::kNone) return checker::Outcome::kOk;
+    return clients::traits_of(error()).is_outcome_unknown ? checker::Outcome::kUnknown : checker::Outcome::kFailed;
+}
+
+Client::Client(Workload& workload, sim::Host& host, checker::ClientId id)
+    : workload_(&workload), host_(&host), id_(id), target_(1 + id.value % workload.broker_count) {}
+
+std::int64_t Client::true_now_ns() const {
+    return host_->world().now().value;
+}
+
+Duration Client::call_timeout() const {
+    return milliseconds(workload_->plan->settings[Setting::kCallTimeoutMs]);
+}
+
+Duration Client::short_timeout() const {
+    return milliseconds(workload_->plan->settings[Setting::kShortTimeoutMs]);
+}
+
+Duration Client::retry_pause() const {
+    return milliseconds(workload_->plan->settings[Setting::kRetryPauseMs]);
+}
+
+void Client::begin_call(decltype(checker::ClientCall::operation) operation) {
+    calls().begin(id_, true_now_ns(), std::move(operation));
+}
+
+void Client::end_call(checker::Outcome outcome) {
+    calls().end(id_, true_now_ns(), outcome);
+}
+
+CallReply Client::await_call(BrokerId broker, clients::RequestBody body, Duration timeout) {
+    const clients::Request request{CorrelationId(next_correlation_++), std::move(body)};
+    host_->send(host_of(broker), encode_client_frame(request), kRequestTag);
+    const Instant deadline = host_->local_now() + timeout;
+    while (std::optional<sim::Arrival> arrival = host_->await_arrival_until(deadline)) {
+        std::optional<CallReply> reply = reply_from(*arrival, broker);
+        if (!reply) continue;
+        if (reply->end == CallEnd::kNoAnswer) host_->close_connection(host_of(broker));
+        return *std::move(reply);
+    }
+    return {CallEnd::kHostDied, {}};
+}
+
+std::optional<CallReply> Client::reply_from(const sim::Arrival& arrival, BrokerId broker) {
+    if (std::holds_alternative<sim::DeadlinePassed>(arrival)) return CallReply{};
+    if (const auto* broken = std::get_if<sim::ConnectionBroken>(&arrival))
+        return broken->peer == host_of(broker) ? std::optional(CallReply{}) : std::nullopt;
+    const auto* frame = std::get_if<sim::FrameArrived>(&arrival);
+    if (frame == nullptr || frame->from != host_of(broker)) return std::nullopt;
+    Result<clients::Answer, DecodeError> answer = decode_answer_frame(frame->frame);
+    if (!answer) return CallReply{};  // a damaged frame: the stream behind it cannot be trusted
+    const bool is_late = answer->correlation_id.value != next_correlation_ - 1;
+    if (is_late) return std::nullopt;
+    return CallReply{CallEnd::kAnswered, *std::move(answer)};
+}
+
+void Client::try_next_host() {
+    target_ = BrokerId(target_.value % workload_->broker_count + 1);
+}
+
+CallReply Client::await_leader_call(const clients::RequestBody& body, Duration timeout) {
+    std::int32_t hints_left = kHintsMax;
+    for (std::int32_t hosts_tried = 1;; ++hosts_tried) {
+        CallReply reply = await_call(target_, body, timeout);
+        if (reply.end == CallEnd::kNoAnswer) try_next_host();
+        if (reply.end != CallEnd::kAnswered || !is_for_another_host(reply.error())) return reply;
+        const BrokerId hint = reply.answer.leader_hint;
+        const bool is_hint_usable = hint.value >= 1 && hint.value <= workload_->broker_count && hint != target_;
+        if (is_hint_usable && hints_left > 0) {
+            --hints_left;
+            target_ = hint;
+            --hosts_tried;
+            continue;
+        }
+        try_next_host();
+        if (hosts_tried >= workload_->broker_count) return reply;
+    }
+}
+
+void Client::send_and_forget(const clients::RequestBody& body) {
+    const clients::Request request{CorrelationId(next_correlation_++), body};
+    host_->send(host_of(target_), encode_client_frame(request), kRequestTag);
+}
+
+void Client::drop_connection() {
+    host_->close_connection(host_of(target_));
+}
+
+bool Client::await_topics(std::vector<KnownTopic>& topics) {
+    const CallReply reply = await_leader_call(clients::MetadataRequest{}, short_timeout());
+    if (!reply.is_ok()) return false;
+    const auto* metadata = std::get_if<clients::MetadataAnswer>(&reply.answer.body);
+    if (metadata == nullptr) return false;
+    topics.clear();
+    for (const clients::MetadataAnswer::Topic& topic : metadata->topics)
+        if (topic.error == ErrorCode::kNone && !topic.is_internal)
+            topics.push_back({topic.name, topic.id, topic.partition_count});
+    return !topics.empty();
+}
+
+bool Client::await_pause(Duration at_most) {
+    const Duration shortest = at_most / 2;
+    return host_->await_sleep(host_->draw(shortest, at_most));
+}
+
+std::uint64_t value_in(std::span<const std::byte> record_value) {
+    ByteReader in(record_value);
+    const std::uint64_t value = in.u64();
+    return in.failed() ? 0 : value;
+}
+
+std::uint64_t make_value(checker::ClientId client, std::int64_t counter) {
+    return (static_cast<std::uint64_t>(client.value) << kValueCounterBits) | static_cast<std::uint64_t>(counter);
+}
+
+std::optional<std::vector<checker::ReadRecord>> records_in(const Bytes& batches, Offset from, Offset& next) {
+    std::vector<checker::ReadRecord> records;
+    const auto views = storage::split_batches(batches);
+    if (!views) return std::nullopt;
+    for (const storage::BatchView& view : *views) {
+        next = std::max(next, view.header.next_offset());
+        if (view.header.is_control()) continue;
+        if (!storage::check_batch(view.bytes.span())) return std::nullopt;
+        storage::RecordReader reader(view.bytes.span(), view.header);
+        for (;;) {
+            const auto record = reader.next();
+            if (!record) return std::nullopt;
+            if (!*record) break;
+            if ((*record)->offset < from) continue;
+            records.push_back({(*record)->offset, (*record)->value ? value_in(*(*record)->value) : 0});
+        }
+    }
+    return records;
+}
+
+}  // namespace tidelock::scenarios

@@ -1,0 +1,268 @@
+#include "scenarios/cluster.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "scenarios/call_text.h"
+
+namespace tidelock::scenarios {
+
+namespace {
+
+/// A read that failed or answered wrongly once: after this long it has led to a recopy, or never will.
+constexpr Duration kHarmlessAfter = seconds(3);
+
+std::optional<checker::DiskDamage> damage_kind(sim::FaultKind kind) {
+    switch (kind) {
+        case sim::FaultKind::kBitRot:
+            return checker::DiskDamage::kBitRot;
+        case sim::FaultKind::kMisdirectedWrite:
+            return checker::DiskDamage::kMisdirectedWrite;
+        case sim::FaultKind::kMisdirectedRead:
+            return checker::DiskDamage::kMisdirectedRead;
+        case sim::FaultKind::kReadError:
+            return checker::DiskDamage::kUnreadable;
+        default:
+            return std::nullopt;  // unsynced data, or an emptied disk
+    }
+}
+
+bool is_lasting(sim::FaultKind kind) {
+    return kind != sim::FaultKind::kReadError && kind != sim::FaultKind::kMisdirectedRead;
+}
+
+/// "<topic id, hex>-<partition>/<file>"; empty for any other name.
+std::optional<TopicPartition> partition_of_file(std::string_view file) {
+    const std::size_t dash = file.find('-');
+    const std::size_t slash = file.find('/');
+    if (dash == std::string_view::npos || slash == std::string_view::npos || dash > slash) return std::nullopt;
+    TopicPartition partition;
+    const char* begin = file.data();
+    const auto topic = std::from_chars(begin, begin + dash, partition.topic.value, 16);
+    const auto number = std::from_chars(begin + dash + 1, begin + slash, partition.partition.value);
+    const bool is_whole = topic.ec == std::errc{} && topic.ptr == begin + dash && number.ec == std::errc{} &&
+                          number.ptr == begin + slash;
+    return is_whole ? std::optional(partition) : std::nullopt;
+}
+
+}  // namespace
+
+Cluster::Cluster(const Plan& plan, sim::DigestRecording recording)
+    : plan_(plan),
+      world_(world_config(plan, recording), plan.seed),
+      checker_(checker_settings(plan)),
+      calls_([this](const checker::ClientCall& call) { on_call(call); }),
+      atlas_(static_cast<std::size_t>(plan.settings[Setting::kBrokers]),
+             checker::destroyed_copies_tolerated(checker_settings(plan))) {
+    workload_.plan = &plan_;
+    workload_.calls = &calls_;
+    workload_.broker_count = static_cast<std::int32_t>(plan.settings[Setting::kBrokers]);
+    workload_.producer_orders.resize(plan.producers.size());
+    workload_.consumer_orders.resize(plan.consumers.size());
+    consumer_progress_.resize(plan.consumers.size());
+    admin_hooks_ = admin_hooks();
+    set_background_rates(world_.faults(), plan.settings);
+    add_brokers();
+    watch_damage();
+}
+
+void Cluster::add_brokers() {
+    for (std::int32_t id = 1; id <= workload_.broker_count; ++id) {
+        const BrokerId broker(id);
+        world_.add_host(scenarios::host_of(broker), "broker-" + std::to_string(id), broker_host_config(plan_, broker));
+        BrokerWatch watch;
+        watch.on_observation = [this](sim::Host& host, const broker::Observation& observation) {
+            on_observation(host, observation);
+        };
+        brokers_.push_back(std::make_unique<BrokerHost>(broker_config(plan_.settings, broker), std::move(watch)));
+        refusals_.emplace_back();
+        data_incarnations_.emplace_back();
+        world_.set_boot_story(scenarios::host_of(broker), [this, broker](sim::Host& host) { live(broker, host); });
+    }
+}
+
+void Cluster::start_brokers() {
+    for (std::int32_t id = 1; id <= workload_.broker_count; ++id) {
+        const BrokerId broker(id);
+        sim::Host& host = world_.host(scenarios::host_of(broker));
+        world_.spawn(host, [this, broker, &host] { live(broker, host); });
+    }
+}
+
+/// One life of a broker, from boot to death.
+void Cluster::live(BrokerId broker, sim::Host& host) {
+    tell_checker(checker::BrokerBooted{broker, host.life()});
+    refusals_[index(broker)].clear();
+    broker_host(broker).run(host);
+    tell_checker(checker::BrokerKilled{broker, is_losing_power_});
+    if (death_watcher_) death_watcher_(broker);
+}
+
+sim::Host& Cluster::add_client_host(std::int32_t id, std::string name) {
+    return world_.add_host(sim::HostId(id), std::move(name));
+}
+
+Client& Cluster::add_client(std::int32_t host_id, const std::string& name) {
+    sim::Host& host = add_client_host(host_id, name);
+    return clients_.emplace_back(workload_, host, checker::ClientId(host_id));
+}
+
+void Cluster::start_clients() {
+    for (std::size_t i = 0; i < plan_.producers.size(); ++i) {
+        const ProducerPlan& producer = plan_.producers[i];
+        Client& client = add_client(kProducerHosts + producer.id, "producer-" + std::to_string(producer.id));
+        world_.spawn(client.host(), [this, &client, &producer, i] { run_producer(client, producer, i, plan_.seed); });
+    }
+    for (std::size_t i = 0; i < plan_.consumers.size(); ++i) {
+        const ConsumerPlan& consumer = plan_.consumers[i];
+        Client& client = add_client(kConsumerHosts + consumer.id, "consumer-" + std::to_string(consumer.id));
+        world_.spawn(client.host(),
+                     [this, &client, &consumer, i] { run_consumer(client, consumer, i, consumer_progress_[i]); });
+    }
+    for (const CommitterPlan& committer : plan_.committers) {
+        Client& client = add_client(kCommitterHosts + committer.id, "committer-" + std::to_string(committer.id));
+        world_.spawn(client.host(), [this, &client, &committer] { run_committer(client, committer, plan_.seed); });
+    }
+    for (const PollerPlan& poller : plan_.pollers) {
+        Client& client = add_client(kPollerHosts + poller.id, "poller-" + std::to_string(poller.id));
+        world_.spawn(client.host(), [&client, &poller] { run_status_poller(client, poller); });
+    }
+    Client& admin = add_client(kAdminHost, "admin");
+    world_.spawn(admin.host(), [this, &admin] { run_admin(admin, admin_hooks_); });
+}
+
+void Cluster::start_verifier() {
+    Client& verifier = add_client(kVerifierHost, "verifier");
+    world_.spawn(verifier.host(), [this, &verifier] { run_verifier(verifier, verification_); });
+}
+
+AdminHooks Cluster::admin_hooks() {
+    AdminHooks hooks;
+    hooks.before_delete_topic = [this](const std::string& topic) { tell_checker(checker::TopicDeletionAsked{topic}); };
+    hooks.before_delete_records = [this](const std::string& topic, PartitionIndex partition, Offset before) {
+        tell_checker(checker::RecordDeletionAsked{topic, partition, before});
+    };
+    hooks.after_fault = [this](const PlannedFault& fault, bool was_done) {
+        if (was_done) count_fault(fault.kind);
+    };
+    return hooks;
+}
+
+// --- what the world does to brokers -----------------------------------------------------------------------------------
+
+bool Cluster::kill(BrokerId broker) {
+    return world_.kill(scenarios::host_of(broker));
+}
+
+void Cluster::lose_power(const std::vector<BrokerId>& brokers) {
+    std::vector<sim::HostId> hosts;
+    for (const BrokerId broker : brokers) hosts.push_back(scenarios::host_of(broker));
+    is_losing_power_ = true;  // the lives end inside the call
+    world_.lose_power(hosts);
+    is_losing_power_ = false;
+}
+
+bool Cluster::restart(BrokerId broker) {
+    return world_.restart(scenarios::host_of(broker));
+}
+
+bool Cluster::empty_disk(BrokerId broker) {
+    sim::Host& host = world_.host(scenarios::host_of(broker));
+    return !host.is_alive() && host.disk().empty();
+}
+
+bool Cluster::rejoin_as_empty(BrokerId broker) {
+    if (!allows_damage(broker)) return false;
+    kill(broker);
+    tell_checker(checker::OperatorRejoinedEmpty{broker});
+    empty_disk(broker);
+    return restart(broker);
+}
+
+void Cluster::watch_damage() {
+    const bool is_unlimited = plan_.settings[Setting::kUnlimitedFaults] != 0;
+    if (!is_unlimited)
+        world_.faults().set_damage_gate([this](const sim::Damage& damage) {
+            return !is_broker_host(damage.host) || allows_damage(broker_of(damage.host));
+        });
+    world_.faults().set_damage_listener([this](const sim::Damage& damage) { on_damage(damage); });
+}
+
+void Cluster::on_damage(const sim::Damage& damage) {
+    if (!is_broker_host(damage.host)) return;
+    const BrokerId broker = broker_of(damage.host);
+    const Incarnation life = data_incarnations_[index(broker)];
+    const std::optional<checker::DiskDamage> kind = damage_kind(damage.kind);
+    if (damage.kind == sim::FaultKind::kDiskEmptied) {
+        tell_checker(checker::DiskEmptied{broker});
+    } else if (kind) {
+        tell_checker(checker::DiskDamaged{broker, *kind, partition_of_file(damage.file), damage.file});
+    } else {
+        return;
+    }
+    atlas_.on_damage(broker, life, is_lasting(damage.kind));
+    // Reads are not asked about before they fail: the next one must not hit somebody else.
+    if (plan_.settings[Setting::kUnlimitedFaults] == 0 && !allows_damage_to_anybody()) {
+        world_.faults().set_rate(sim::FaultKind::kReadError, {});
+        world_.faults().set_rate(sim::FaultKind::kMisdirectedRead, {});
+    }
+    if (!is_lasting(damage.kind))
+        world_.call_at(world_.now() + kHarmlessAfter, [this, broker, life] {
+            if (is_up(broker) && data_incarnations_[index(broker)] == life) atlas_.on_harmless(broker, life);
+        });
+}
+
+bool Cluster::allows_damage(BrokerId victim) {
+    return plan_.settings[Setting::kUnlimitedFaults] != 0 || atlas_.allows(victim, conditions());
+}
+
+bool Cluster::allows_damage_to_anybody() {
+    return plan_.settings[Setting::kUnlimitedFaults] != 0 || atlas_.allows_anybody(conditions());
+}
+
+// --- what happens ---------------------------------------------------------------------------------------------------
+
+void Cluster::on_observation(sim::Host& host, const broker::Observation& observation) {
+    // A process that was killed in the middle of a step says nothing any more.
+    if (!host.is_alive()) return;
+    const BrokerId broker = broker_of(host.id());
+    world_.add_observation(broker::digest_of(observation));
+    if (world_.is_traced()) world_.note(host.id(), sim::TraceKind::kObservation, broker::to_text(observation));
+    if (const auto* mark = std::get_if<broker::MarkReached>(&observation)) {
+        ++marks_[static_cast<std::size_t>(mark->mark)];
+    } else if (const auto* started = std::get_if<broker::Started>(&observation)) {
+        data_incarnations_[index(broker)] = started->data_incarnation;
+    } else if (const auto* renewed = std::get_if<broker::DataIncarnationRenewed>(&observation)) {
+        data_incarnations_[index(broker)] = renewed->incarnation;
+    } else if (const auto* refused = std::get_if<broker::RefusedToStart>(&observation)) {
+        refusals_[index(broker)] = refused->why;
+        if (!atlas_.is_damaged(broker))
+            report("progress", host.name() + " refuses to start though its disk was never damaged: " + refused->why);
+    }
+    checker_.on_observation(world_.now().value, broker, host.life(), observation);
+    if (watcher_) watcher_(broker, observation);
+    stop_if_violated();
+}
+
+void Cluster::on_call(const checker::ClientCall& call) {
+    if (world_.is_traced()) world_.note(sim::HostId(call.client.value), sim::TraceKind::kNote, "call " + text_of(call));
+    checker_.on_call(call);
+    stop_if_violated();
+}
+
+void Cluster::report(std::string_view invariant, std::string message) {
+    reports_.emplace_back(std::string(invariant), std::move(message));
+}
+
+void Cluster::stop_if_violated() {
+    if (stops_at_violation_ && has_violation()) world_.request_stop();
+}
+
+void Cluster::finish(bool judge_progress) {
+    calls_.end_all(world_.now().value);
+    checker::FinalView view = final_view();
+    view.judge_progress = judge_progress;
+    checker_.at_end(world_.now().value, view);
+}
+
+}  // namespace tidelock::scenarios

@@ -1,0 +1,115 @@
+// The cluster as it is at one moment: read off the brokers between two events, for aiming faults and judging the end.
+#include <algorithm>
+
+#include "scenarios/cluster.h"
+
+namespace tidelock::scenarios {
+
+const broker::Broker* Cluster::broker(BrokerId broker) const {
+    return brokers_[index(broker)]->broker();
+}
+
+bool Cluster::is_up(BrokerId broker) const {
+    const broker::Broker* running = this->broker(broker);
+    return running != nullptr && running->lifecycle == broker::Lifecycle::kRunning;
+}
+
+std::optional<BrokerId> Cluster::leader() const {
+    std::optional<BrokerId> best;
+    LeaderEpoch best_epoch;
+    for (std::int32_t id = 1; id <= broker_count(); ++id) {
+        const broker::Broker* candidate = broker(BrokerId(id));
+        if (candidate == nullptr || !broker::is_serving(*candidate)) continue;
+        const LeaderEpoch leader_epoch = candidate->leading->leader_epoch;
+        if (best && leader_epoch <= best_epoch) continue;
+        best = BrokerId(id);
+        best_epoch = leader_epoch;
+    }
+    return best;
+}
+
+std::vector<Replica> Cluster::in_sync_replicas() const {
+    const std::optional<BrokerId> leading = leader();
+    if (!leading) return {};
+    return broker(*leading)->in_sync.committed().members;
+}
+
+bool Cluster::is_in_sync(BrokerId broker) const {
+    const std::vector<Replica> members = in_sync_replicas();
+    const Replica replica{broker, data_incarnations_[index(broker)]};
+    return std::find(members.begin(), members.end(), replica) != members.end();
+}
+
+std::vector<ReplicaCondition> Cluster::conditions() const {
+    std::vector<ReplicaCondition> conditions;
+    const std::optional<BrokerId> leading = leader();
+    const std::vector<Replica> members = in_sync_replicas();
+    for (std::int32_t id = 1; id <= broker_count(); ++id) {
+        const BrokerId each(id);
+        ReplicaCondition& condition = conditions.emplace_back();
+        condition.data_incarnation = data_incarnations_[index(each)];
+        const broker::Broker* running = broker(each);
+        if (!leading || running == nullptr) continue;
+        const Replica replica{each, condition.data_incarnation};
+        const bool is_member = std::find(members.begin(), members.end(), replica) != members.end();
+        const bool is_static = running->config.preset == broker::Preset::kStatic;
+        const bool is_admitted = is_static || raft::incarnation_in_force(broker(*leading)->raft, each) ==
+                                                  running->identity.raft_incarnation;
+        condition.is_in_sync = is_member && is_admitted;
+    }
+    return conditions;
+}
+
+void Cluster::add_final_partitions(checker::FinalView& view) const {
+    const std::optional<BrokerId> leading = leader();
+    if (!leading) return;
+    for (const storage::TopicEntry& topic : broker(*leading)->topics.topics) {
+        if (topic.config.is_internal) continue;
+        for (std::int32_t number = 0; number < topic.partition_count; ++number) {
+            checker::FinalPartition& partition = view.partitions.emplace_back();
+            partition.partition = {topic.id, PartitionIndex(number)};
+            partition.topic_name = topic.name;
+            for (std::int32_t id = 1; id <= broker_count(); ++id) {
+                const broker::Broker* copy = broker(BrokerId(id));
+                if (copy == nullptr) continue;
+                const std::optional<storage::LogView> log = copy->logs.view(partition.partition);
+                const auto state = copy->partitions.find(partition.partition);
+                if (!log || state == copy->partitions.end()) continue;
+                partition.copies.push_back({BrokerId(id), log->log_start_offset, log->log_end_offset,
+                                            state->second.high_watermark.value()});
+            }
+        }
+    }
+}
+
+checker::FinalView Cluster::final_view() const {
+    checker::FinalView view;
+    for (std::int32_t id = 1; id <= broker_count(); ++id)
+        view.brokers.push_back({BrokerId(id), is_up(BrokerId(id)), refusals_[index(BrokerId(id))]});
+    view.leader = leader();
+    view.in_sync_replicas = in_sync_replicas();
+    add_final_partitions(view);
+    for (const VerifiedPartition& verified : verification_.partitions) {
+        for (checker::FinalPartition& partition : view.partitions)
+            if (partition.partition == TopicPartition{verified.topic_id, verified.partition})
+                partition.writable = verified.is_writable;
+        view.reads.push_back(verified.read);
+        for (std::size_t i = 0; i < consumer_progress_.size(); ++i) {
+            const auto& positions = consumer_progress_[i].positions;
+            const auto found = std::find_if(positions.begin(), positions.end(), [&verified](const auto& position) {
+                return position.topic_id == verified.topic_id && position.partition == verified.partition;
+            });
+            const std::string name = "consumer-" + std::to_string(plan_.consumers[i].id) + " on " + verified.topic +
+                                     "-" + std::to_string(verified.partition.value);
+            view.consumers.push_back(
+                {name, found == positions.end() ? Offset(0) : found->next, verified.high_watermark});
+        }
+    }
+    return view;
+}
+
+std::vector<std::string> Cluster::unmet() const {
+    return checker::unmet_expectations(checker_settings(plan_), final_view());
+}
+
+}  // namespace tidelock::scenarios

@@ -1,0 +1,198 @@
+// The stories of those who read: consumers, offset committers, status pollers.
+#include <algorithm>
+
+#include "scenarios/client_stories.h"
+#include "sim/world.h"
+
+namespace tidelock::scenarios {
+
+namespace {
+
+using clients::ErrorCode;
+
+class Consumer {
+  public:
+    Consumer(Client& client, const ConsumerPlan& plan, ClientOrders& orders, ConsumerProgress& progress)
+        : client_(client), plan_(plan), orders_(orders), positions_(progress.positions) {}
+
+    void run() {
+        while (client_.host().is_alive()) {
+            take_orders();
+            if (orders_.silent_until_ns > client_.true_now_ns()) {
+                if (!client_.await_pause(seconds(1))) return;
+                continue;
+            }
+            if (!await_round()) return;
+        }
+    }
+
+  private:
+    void take_orders() {
+        if (orders_.reconnect_count > 0) {
+            --orders_.reconnect_count;
+            ++client_.workload().orders_taken[3];
+            client_.drop_connection();
+        }
+        const bool is_silent = orders_.silent_until_ns > client_.true_now_ns();
+        if (is_silent && !was_silent_) ++client_.workload().orders_taken[2];
+        was_silent_ = is_silent;
+    }
+
+    /// One fetch, of the partition whose turn it is. False: the host died.
+    bool await_round() {
+        // At the end everybody has to find the last topics soon.
+        const std::int64_t between = client_.workload().are_producers_done ? 4 : kRoundsBetweenMetadata;
+        const bool wants_topics = positions_.empty() || ++rounds_ >= between;
+        if (wants_topics) {
+            rounds_ = 0;
+            if (!client_.await_topics(topics_) && positions_.empty()) return client_.await_pause(client_.retry_pause());
+            follow_topics();
+        }
+        if (positions_.empty()) return client_.await_pause(client_.retry_pause());
+        turn_ = (turn_ + 1) % positions_.size();
+        return await_fetch(turn_);
+    }
+
+    /// New partitions are read from offset 0, or where their log starts; a topic with another id is another topic.
+    void follow_topics() {
+        if (topics_.empty()) return;
+        std::erase_if(positions_, [this](const ConsumerProgress::Position& position) {
+            return std::none_of(topics_.begin(), topics_.end(), [&position](const KnownTopic& topic) {
+                return topic.id == position.topic_id && position.partition.value < topic.partition_count;
+            });
+        });
+        for (const KnownTopic& topic : topics_)
+            for (std::int32_t partition = 0; partition < topic.partition_count; ++partition)
+                add_position(topic, PartitionIndex(partition));
+    }
+
+    void add_position(const KnownTopic& topic, PartitionIndex partition) {
+        const bool is_known = std::any_of(positions_.begin(), positions_.end(), [&](const auto& position) {
+            return position.topic_id == topic.id && position.partition == partition;
+        });
+        if (!is_known) positions_.push_back({topic.name, topic.id, partition, Offset(0)});
+    }
+
+    bool await_fetch(std::size_t at) {
+        const ConsumerProgress::Position position = positions_[at];
+        const Settings& settings = client_.workload().plan->settings;
+        // All partitions share one connection and one request at a time: each waits its part of the poll.
+        const std::int64_t wait_ms =
+            std::max<std::int64_t>(20, plan_.poll_wait_ms / static_cast<std::int64_t>(positions_.size()));
+        const clients::FetchRequest request{{position.topic, position.topic_id, position.partition},
+                                            position.next,
+                                            static_cast<std::int32_t>(settings[Setting::kPollBytesMax]),
+                                            milliseconds(wait_ms)};
+        client_.begin_call(checker::FetchCall{
+            client_.calls().partition_number(position.topic, position.partition), position.next, false, {}, {}});
+        const CallReply reply = client_.await_leader_call(request, milliseconds(wait_ms) + client_.short_timeout());
+        const bool was_read = take_records(reply, at);
+        client_.end_call(was_read ? checker::Outcome::kOk : not_ok(reply));
+        if (reply.end == CallEnd::kHostDied) return false;
+        return was_read || await_after_error(reply, at);
+    }
+
+    /// A fetch changes nothing: without records it failed, whatever the reason.
+    static checker::Outcome not_ok(const CallReply& reply) {
+        return reply.end == CallEnd::kAnswered ? checker::Outcome::kFailed : checker::Outcome::kUnknown;
+    }
+
+    bool take_records(const CallReply& reply, std::size_t at) {
+        const auto* answer = std::get_if<clients::FetchAnswer>(&reply.answer.body);
+        if (!reply.is_ok() || answer == nullptr) return false;
+        Offset next = positions_[at].next;
+        auto records = records_in(answer->batches, next, next);
+        if (!records) return false;
+        auto& call = client_.calls().operation_of<checker::FetchCall>(client_.id());
+        call.records = *std::move(records);
+        call.high_watermark = answer->high_watermark;
+        positions_[at].next = next;
+        return true;
+    }
+
+    bool await_after_error(const CallReply& reply, std::size_t at) {
+        if (reply.end == CallEnd::kAnswered && reply.error() == ErrorCode::kOffsetOutOfRange) {
+            const auto* answer = std::get_if<clients::FetchAnswer>(&reply.answer.body);
+            if (answer != nullptr && answer->log_start_offset > positions_[at].next) {
+                positions_[at].next = answer->log_start_offset;
+                return true;
+            }
+        }
+        if (reply.end == CallEnd::kAnswered && reply.error() == ErrorCode::kUnknownTopicOrPartition)
+            rounds_ = kRoundsBetweenMetadata;  // look at the topics in the next round
+        return client_.await_pause(client_.retry_pause());
+    }
+
+    static constexpr std::int64_t kRoundsBetweenMetadata = 24;
+
+    Client& client_;
+    const ConsumerPlan& plan_;
+    ClientOrders& orders_;
+    std::vector<ConsumerProgress::Position>& positions_;
+    std::vector<KnownTopic> topics_;
+    std::size_t turn_ = 0;
+    std::int64_t rounds_ = 0;
+    bool was_silent_ = false;
+};
+
+/// One commit, and now and then a look at what is committed. False: the host died.
+bool await_commit(Client& client, const std::string& group, const KnownTopic& topic, PartitionIndex partition,
+                  Offset offset) {
+    const auto partition_number = client.calls().partition_number(topic.name, partition);
+    client.begin_call(checker::OffsetCommitCall{client.calls().group_number(group), partition_number, offset});
+    clients::OffsetCommitRequest request;
+    request.group = group;
+    request.partition = {topic.name, topic.id, partition};
+    request.offset = offset;
+    const CallReply reply = client.await_leader_call(request, client.call_timeout());
+    client.end_call(reply.outcome());
+    return reply.end != CallEnd::kHostDied;
+}
+
+bool await_offset_fetch(Client& client, const std::string& group, const KnownTopic& topic, PartitionIndex partition) {
+    const auto partition_number = client.calls().partition_number(topic.name, partition);
+    client.begin_call(checker::OffsetFetchCall{client.calls().group_number(group), partition_number, std::nullopt});
+    const clients::OffsetFetchRequest request{group, {topic.name, topic.id, partition}};
+    const CallReply reply = client.await_leader_call(request, client.short_timeout());
+    const auto* answer = std::get_if<clients::OffsetFetchAnswer>(&reply.answer.body);
+    if (reply.is_ok() && answer != nullptr && answer->offset.value >= 0)
+        client.calls().operation_of<checker::OffsetFetchCall>(client.id()).offset = answer->offset;
+    client.end_call(reply.outcome());
+    return reply.end != CallEnd::kHostDied;
+}
+
+}  // namespace
+
+void run_consumer(Client& client, const ConsumerPlan& plan, std::size_t position, ConsumerProgress& progress) {
+    Consumer(client, plan, client.workload().consumer_orders[position], progress).run();
+}
+
+void run_committer(Client& client, const CommitterPlan& plan, std::uint64_t seed) {
+    sim::Rng random(seed, "committer", static_cast<std::uint64_t>(plan.id));
+    const std::string group = "g" + std::to_string(plan.id);
+    std::vector<KnownTopic> topics;
+    std::map<TopicPartition, std::int64_t> next_offsets;
+    for (std::int64_t round = 0; !client.workload().are_producers_done; ++round) {
+        if (!client.await_pause(milliseconds(plan.interval_ms))) return;
+        if (topics.empty() || round % 8 == 7) {
+            if (!client.await_topics(topics) && topics.empty()) continue;
+        }
+        const KnownTopic& topic = topics[random.below(topics.size())];
+        const PartitionIndex partition(
+            static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(topic.partition_count))));
+        std::int64_t& next = next_offsets[{topic.id, partition}];
+        if (!await_commit(client, group, topic, partition, Offset(next++))) return;
+        const bool looks = random.below(2) == 0;
+        if (looks && !await_offset_fetch(client, group, topic, partition)) return;
+    }
+}
+
+void run_status_poller(Client& client, const PollerPlan& plan) {
+    for (std::int32_t turn = plan.id;; ++turn) {
+        if (!client.await_pause(milliseconds(plan.interval_ms))) return;
+        const BrokerId broker(turn % client.workload().broker_count + 1);
+        if (client.await_call(broker, clients::StatusRequest{}, client.short_timeout()).end == CallEnd::kHostDied) return;
+    }
+}
+
+}  // namespace tidelock::scenarios

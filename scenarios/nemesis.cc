@@ -1,0 +1,168 @@
+#include "scenarios/nemesis.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tidelock::scenarios {
+
+Nemesis::Nemesis(Cluster& cluster)
+    : cluster_(cluster), world_(cluster.world()), restart_after_(static_cast<std::size_t>(cluster.broker_count())) {
+    for (std::size_t i = 0; i < sim::kFaultKindCount; ++i)
+        background_[i] = world_.faults().rate(static_cast<sim::FaultKind>(i));
+    cluster.set_watcher([this](BrokerId broker, const broker::Observation& seen) { on_observation(broker, seen); });
+    cluster.set_death_watcher([this](BrokerId broker) { on_death(broker); });
+}
+
+void Nemesis::schedule_faults() {
+    for (const PlannedFault& fault : cluster_.plan().faults) {
+        if (info_of(fault.kind).section == FaultSection::kOperator) continue;
+        world_.call_at(sim::TimeNs(0) + milliseconds(fault.at_ms), [this, &fault] {
+            if (!is_healed_) fire(fault);
+        });
+    }
+}
+
+void Nemesis::fire(const PlannedFault& fault) {
+    sim::Rng random(fault.choice);
+    switch (info_of(fault.kind).section) {
+        case FaultSection::kNetwork:
+            return fire_network(fault, random);
+        case FaultSection::kProcess:
+            return fire_process(fault, random);
+        case FaultSection::kClock:
+            return fire_clock(fault, random);
+        case FaultSection::kDisk:
+            return fire_disk(fault, random);
+        case FaultSection::kClient:
+            return fire_client(fault, random);
+        case FaultSection::kOperator:
+            return;
+    }
+}
+
+BrokerId Nemesis::victim_of(const PlannedFault& fault, sim::Rng& random) const {
+    const std::uint64_t drawn = random.next();  // taken whatever the aim, so that the aim shifts nothing
+    const BrokerId fallback(fault.broker);
+    if (fault.aim == Aim::kBroker) return fallback;
+    const std::optional<BrokerId> leader = cluster_.leader();
+    if (!leader) return fallback;
+    if (fault.aim == Aim::kLeader) return *leader;
+    const bool wants_in_sync = fault.aim == Aim::kInSyncFollower;
+    std::vector<BrokerId> candidates;
+    for (const BrokerId broker : others_of(*leader))
+        if (cluster_.is_in_sync(broker) == wants_in_sync) candidates.push_back(broker);
+    return candidates.empty() ? fallback : candidates[sim::scaled_below(drawn, candidates.size())];
+}
+
+std::vector<BrokerId> Nemesis::others_of(BrokerId broker) const {
+    std::vector<BrokerId> others;
+    for (std::int32_t id = 1; id <= cluster_.broker_count(); ++id)
+        if (id != broker.value) others.emplace_back(id);
+    return others;
+}
+
+std::vector<sim::HostId> Nemesis::hosts_of(const std::vector<BrokerId>& brokers) const {
+    std::vector<sim::HostId> hosts;
+    for (const BrokerId broker : brokers) hosts.push_back(host_of(broker));
+    return hosts;
+}
+
+void Nemesis::later(Duration after, std::function<void()> action) {
+    world_.call_at(world_.now() + after, [this, action = std::move(action)] {
+        if (!is_healed_) action();
+    });
+}
+
+void Nemesis::withhold(const PlannedFault& fault, std::string_view why) {
+    ++withheld_;
+    trace(fault, fmt::format("withheld: {}", why));
+}
+
+void Nemesis::trace(const PlannedFault& fault, std::string_view text) {
+    if (!world_.is_traced()) return;
+    world_.note(sim::kNoHost, sim::TraceKind::kFault, fmt::format("{} {}", full_name_of(fault.kind), text));
+}
+
+// --- clients ----------------------------------------------------------------------------------------------------------
+
+void Nemesis::fire_client(const PlannedFault& fault, sim::Rng& random) {
+    Workload& workload = cluster_.workload();
+    const bool is_producer = fault.kind == FaultKind::kProducerCrash || fault.kind == FaultKind::kZombieProducer;
+    std::vector<ClientOrders>& orders = is_producer ? workload.producer_orders : workload.consumer_orders;
+    if (orders.empty()) return withhold(fault, "there is no such client");
+    ClientOrders& chosen = orders[random.below(orders.size())];
+    const std::int64_t until_ns = (world_.now() + milliseconds(fault.duration_ms)).value;
+    trace(fault, "ordered");
+    if (fault.kind == FaultKind::kProducerCrash) ++chosen.crash_count;
+    if (fault.kind == FaultKind::kZombieProducer) chosen.zombie_until_ns = until_ns;
+    if (fault.kind == FaultKind::kSlowConsumer) chosen.silent_until_ns = until_ns;
+    if (fault.kind == FaultKind::kConsumerReconnect) ++chosen.reconnect_count;
+}
+
+// --- clocks -----------------------------------------------------------------------------------------------------------
+
+void Nemesis::fire_clock(const PlannedFault& fault, sim::Rng& random) {
+    const BrokerId victim = victim_of(fault, random);
+    const sim::HostId host = host_of(victim);
+    const bool is_negative = random.below(2) == 0;
+    trace(fault, fmt::format("on broker {}", victim.value));
+    if (fault.kind == FaultKind::kWallJump) {
+        world_.jump_wall_clock(host, milliseconds(is_negative ? -fault.size : fault.size));
+        return;
+    }
+    if (fault.kind == FaultKind::kClockFreeze) {
+        world_.freeze_clock(host);
+        later(milliseconds(fault.duration_ms), [this, host] { world_.unfreeze_clock(host); });
+        return;
+    }
+    const std::int32_t usual = broker_host_config(cluster_.plan(), victim).clock_drift_ppm;
+    const std::int64_t drift = std::max<std::int64_t>(is_negative ? -fault.size : fault.size, -900'000);
+    if (!world_.set_clock_drift(host, static_cast<std::int32_t>(drift))) return;
+    if (fault.kind == FaultKind::kClockDriftBeyondBound) cluster_.count_fault(fault.kind);
+    later(milliseconds(fault.duration_ms), [this, host, usual] { world_.set_clock_drift(host, usual); });
+}
+
+// --- the heal point ---------------------------------------------------------------------------------------------------
+
+void Nemesis::heal() {
+    is_healed_ = true;
+    armed_.clear();
+    bool is_anybody_unwell = false;
+    for (std::int32_t id = 1; id <= cluster_.broker_count(); ++id)
+        is_anybody_unwell = is_anybody_unwell || !cluster_.refusal(BrokerId(id)).empty();
+    world_.stop_faults();
+    cluster_.tell_checker(checker::HealBegan{});
+    is_core_only_ =
+        cluster_.plan().heals_core_only && !is_anybody_unwell && cluster_.allows_damage_to_anybody();
+    if (is_core_only_) freeze_minority();
+    for (std::int32_t id = 1; id <= cluster_.broker_count(); ++id) {
+        const BrokerId broker(id);
+        const bool is_frozen = std::find(frozen_.begin(), frozen_.end(), broker) != frozen_.end();
+        if (!is_frozen && !world_.host(host_of(broker)).is_alive()) cluster_.restart(broker);
+    }
+}
+
+/// The rest is gone for good: as long as a majority is well, the cluster must serve (V16).
+void Nemesis::freeze_minority() {
+    sim::Rng random = world_.stream("frozen-minority", 0);
+    std::vector<BrokerId> brokers = others_of(BrokerId(0));
+    const std::size_t minority = (brokers.size() - 1) / 2;
+    for (std::size_t i = 0; i < minority; ++i) {
+        const std::size_t pick = random.below(brokers.size());
+        frozen_.push_back(brokers[pick]);
+        cluster_.kill(brokers[pick]);
+        brokers.erase(brokers.begin() + static_cast<std::ptrdiff_t>(pick));
+    }
+}
+
+void Nemesis::tend() {
+    for (std::int32_t id = 1; id <= cluster_.broker_count(); ++id) {
+        const BrokerId broker(id);
+        if (cluster_.refusal(broker).empty() || !world_.host(host_of(broker)).is_alive()) continue;
+        if (cluster_.rejoin_as_empty(broker) && world_.is_traced())
+            world_.note(host_of(broker), sim::TraceKind::kFault, "an operator lets it rejoin as empty");
+    }
+}
+
+}  // namespace tidelock::scenarios

@@ -1,0 +1,104 @@
+/// Carries out the faults of a plan: resolves whom each one strikes when it fires, undoes it when its time is over, and
+/// heals everything at the end of the chaos. Works in the world's loop, between events; each fault draws from its own
+/// `choice`, so that faults taken out of a plan leave the others as they were.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "scenarios/cluster.h"
+#include "scenarios/plan.h"
+#include "sim/rng.h"
+
+namespace tidelock::scenarios {
+
+class Nemesis {
+  public:
+    explicit Nemesis(Cluster& cluster);
+    Nemesis(const Nemesis&) = delete;
+    Nemesis& operator=(const Nemesis&) = delete;
+
+    /// Takes all faults of the plan but those of the operator, which the administrator carries out.
+    void schedule_faults();
+    /// The heal point: nothing new fires, everything is undone, dead brokers start again; or a random majority only, when
+    /// the plan says so and no replica is being recopied.
+    void heal();
+    /// To be called now and then: an operator looks after brokers that refuse to start.
+    void tend();
+    /// The members that were healed; all of them, unless the plan froze a core.
+    [[nodiscard]] bool is_core_only() const { return is_core_only_; }
+    /// Faults that did not fire because the promise would not have survived them, or there was nobody to strike.
+    [[nodiscard]] std::int64_t withheld_count() const { return withheld_; }
+
+  private:
+    struct RateWindow {
+        std::int32_t fault;
+        sim::FaultKind kind;
+        std::uint32_t per_million;
+    };
+    /// A kill that waits for a broker to do a certain thing.
+    struct ArmedKill {
+        BrokerId broker;
+        std::size_t observation;  // index of the variant
+        std::int64_t occurrences_left;
+        std::uint64_t effects;  // which effect after it
+        Duration downtime;
+    };
+
+    void fire(const PlannedFault& fault);
+    void fire_network(const PlannedFault& fault, sim::Rng& random);
+    void fire_process(const PlannedFault& fault, sim::Rng& random);
+    void fire_clock(const PlannedFault& fault, sim::Rng& random);
+    void fire_disk(const PlannedFault& fault, sim::Rng& random);
+    void fire_client(const PlannedFault& fault, sim::Rng& random);
+
+    BrokerId victim_of(const PlannedFault& fault, sim::Rng& random) const;
+    std::vector<BrokerId> others_of(BrokerId broker) const;
+    std::vector<sim::HostId> hosts_of(const std::vector<BrokerId>& brokers) const;
+    /// Calls it after that long, unless the cluster has been healed by then.
+    void later(Duration after, std::function<void()> action);
+    void withhold(const PlannedFault& fault, std::string_view why);
+    void trace(const PlannedFault& fault, std::string_view text);
+
+    // network
+    void open_rate(const PlannedFault& fault, sim::FaultKind kind);
+    void apply_rates(sim::FaultKind kind);
+    void lose_kind(const PlannedFault& fault, sim::Rng& random);
+    void partition(const PlannedFault& fault, sim::Rng& random);
+    sim::LinkSet links_of_partition(const PlannedFault& fault, sim::Rng& random) const;
+    void flap(const sim::LinkSet& links, Duration period, sim::TimeNs until);
+    void break_connections(const PlannedFault& fault, sim::Rng& random);
+    std::vector<sim::HostId> some_peers(BrokerId victim, sim::Rng& random) const;
+    void hinder_links(const PlannedFault& fault, sim::Rng& random);
+
+    // process
+    void kill_for(BrokerId broker, Duration downtime);
+    void lose_power(const PlannedFault& fault, sim::Rng& random);
+    void roll(const PlannedFault& fault, sim::Rng& random);
+    void mix_configuration(const PlannedFault& fault, sim::Rng& random);
+    void arm_kill(const PlannedFault& fault, sim::Rng& random);
+    void on_observation(BrokerId broker, const broker::Observation& observation);
+    void on_death(BrokerId broker);
+
+    // disk
+    void limit_rate(const PlannedFault& fault, sim::FaultKind kind, std::uint32_t per_million);
+    void rot(const PlannedFault& fault, BrokerId victim, sim::Rng& random);
+    void empty(const PlannedFault& fault, BrokerId victim);
+
+    void freeze_minority();
+
+    Cluster& cluster_;
+    sim::World& world_;
+    std::vector<RateWindow> rates_;
+    std::vector<ArmedKill> armed_;
+    std::vector<std::optional<Duration>> restart_after_;  // by broker: an armed kill's downtime
+    std::vector<BrokerId> frozen_;
+    std::array<sim::FaultRate, sim::kFaultKindCount> background_{};
+    std::int64_t withheld_ = 0;
+    bool is_healed_ = false;
+    bool is_core_only_ = false;
+};
+
+}  // namespace tidelock::scenarios

@@ -1,0 +1,183 @@
+// Faults of processes and disks.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "scenarios/nemesis.h"
+
+namespace tidelock::scenarios {
+
+namespace {
+
+constexpr std::uint32_t kSyncFailurePpm = 200'000;
+constexpr std::uint32_t kReadFailurePpm = 500'000;
+constexpr std::uint32_t kMisdirectionPpm = 200'000;
+constexpr std::uint64_t kUnlimitedBytes = UINT64_MAX;
+
+Duration scaled(Duration duration, std::int64_t percent) {
+    return Duration(duration.value / 100 * percent);
+}
+
+}  // namespace
+
+void Nemesis::fire_process(const PlannedFault& fault, sim::Rng& random) {
+    if (fault.kind == FaultKind::kPowerLoss) return lose_power(fault, random);
+    if (fault.kind == FaultKind::kRollingRestart) return roll(fault, random);
+    if (fault.kind == FaultKind::kMixedConfiguration) return mix_configuration(fault, random);
+    if (fault.kind == FaultKind::kKillAtStep) return arm_kill(fault, random);
+    const BrokerId victim = victim_of(fault, random);
+    const sim::HostId host = host_of(victim);
+    const Duration duration = milliseconds(fault.duration_ms);
+    trace(fault, fmt::format("on broker {} for {} ms", victim.value, fault.duration_ms));
+    if (fault.kind == FaultKind::kKill) {
+        kill_for(victim, duration);
+    } else if (fault.kind == FaultKind::kPause) {
+        world_.pause(host);
+        later(duration, [this, host] { world_.resume(host); });
+    } else {
+        world_.slow_down(host, microseconds(fault.size));
+        later(duration, [this, host] { world_.slow_down(host, Duration(0)); });
+    }
+}
+
+void Nemesis::kill_for(BrokerId broker, Duration downtime) {
+    if (!cluster_.kill(broker)) return;
+    later(downtime, [this, broker] { cluster_.restart(broker); });
+}
+
+void Nemesis::lose_power(const PlannedFault& fault, sim::Rng& random) {
+    std::vector<BrokerId> victims{victim_of(fault, random)};
+    std::vector<BrokerId> others = others_of(victims.front());
+    while (static_cast<std::int64_t>(victims.size()) < fault.size && !others.empty()) {
+        const std::size_t pick = random.below(others.size());
+        victims.push_back(others[pick]);
+        others.erase(others.begin() + static_cast<std::ptrdiff_t>(pick));
+    }
+    trace(fault, fmt::format("of {} brokers", victims.size()));
+    cluster_.lose_power(victims);
+    for (const BrokerId victim : victims) {
+        const std::int64_t percent = random.between(50, 150);
+        later(scaled(milliseconds(fault.duration_ms), percent), [this, victim] { cluster_.restart(victim); });
+    }
+}
+
+void Nemesis::roll(const PlannedFault& fault, sim::Rng& random) {
+    std::vector<BrokerId> order = others_of(BrokerId(0));
+    std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(random.below(order.size())), order.end());
+    const Duration downtime = milliseconds(fault.duration_ms);
+    Duration at(0);
+    trace(fault, fmt::format("{} ms apart", fault.size));
+    for (const BrokerId broker : order) {
+        later(at, [this, broker, downtime] { kill_for(broker, downtime); });
+        at = at + downtime + milliseconds(fault.size);
+    }
+    cluster_.count_fault(fault.kind);
+}
+
+void Nemesis::mix_configuration(const PlannedFault& fault, sim::Rng& random) {
+    const BrokerId victim = victim_of(fault, random);
+    broker::Config config = broker_config(cluster_.plan().settings, victim);
+    const std::int64_t election_percent = random.between(60, 200);
+    config.election_timeout_min = scaled(config.election_timeout_min, election_percent);
+    config.election_timeout_max = scaled(config.election_timeout_max, election_percent);
+    config.isr_lag = scaled(config.isr_lag, random.between(60, 200));
+    config.fetch_wait_max = scaled(config.fetch_wait_max, random.between(30, 150));
+    config.raft_log_entries_max = static_cast<std::int32_t>(random.between(8, 128));
+    trace(fault, fmt::format("on broker {}: election timeout at {} percent", victim.value, election_percent));
+    if (!cluster_.kill(victim)) return;
+    cluster_.broker_host(victim).set_config(config);
+    cluster_.count_fault(fault.kind);
+    later(milliseconds(fault.duration_ms), [this, victim] { cluster_.restart(victim); });
+}
+
+void Nemesis::arm_kill(const PlannedFault& fault, sim::Rng& random) {
+    ArmedKill kill{};
+    kill.broker = victim_of(fault, random);
+    kill.observation = random.below(std::variant_size_v<broker::Observation>);
+    kill.occurrences_left = fault.size;
+    kill.effects = 1 + random.below(4);
+    kill.downtime = milliseconds(fault.duration_ms);
+    trace(fault, fmt::format("armed on broker {} for observation kind {}", kill.broker.value, kill.observation));
+    armed_.push_back(kill);
+}
+
+void Nemesis::on_observation(BrokerId broker, const broker::Observation& observation) {
+    for (std::size_t i = 0; i < armed_.size(); ++i) {
+        ArmedKill& armed = armed_[i];
+        if (armed.broker != broker || armed.observation != observation.index()) continue;
+        if (--armed.occurrences_left > 0) continue;
+        restart_after_[static_cast<std::size_t>(broker.value - 1)] = armed.downtime;
+        world_.kill_at_effect(host_of(broker), armed.effects);
+        armed_.erase(armed_.begin() + static_cast<std::ptrdiff_t>(i));
+        return;
+    }
+}
+
+/// Deaths by other faults bring their own restart; a second one finds the broker alive and does nothing.
+void Nemesis::on_death(BrokerId broker) {
+    std::optional<Duration>& downtime = restart_after_[static_cast<std::size_t>(broker.value - 1)];
+    if (!downtime) return;
+    later(*downtime, [this, broker] { cluster_.restart(broker); });
+    downtime.reset();
+}
+
+// --- disks ------------------------------------------------------------------------------------------------------------
+
+void Nemesis::fire_disk(const PlannedFault& fault, sim::Rng& random) {
+    const BrokerId victim = victim_of(fault, random);
+    sim::Disk& disk = world_.host(host_of(victim)).disk();
+    const Duration duration = milliseconds(fault.duration_ms);
+    switch (fault.kind) {
+        case FaultKind::kFailedSync:
+            return limit_rate(fault, sim::FaultKind::kSyncFailed, kSyncFailurePpm);
+        case FaultKind::kMisdirectedWrite:
+            return limit_rate(fault, sim::FaultKind::kMisdirectedWrite, kMisdirectionPpm);
+        case FaultKind::kReadError:
+            if (!cluster_.allows_damage_to_anybody()) return withhold(fault, "another replica is damaged");
+            return limit_rate(fault, sim::FaultKind::kReadError, kReadFailurePpm);
+        case FaultKind::kMisdirectedRead:
+            if (!cluster_.allows_damage_to_anybody()) return withhold(fault, "another replica is damaged");
+            return limit_rate(fault, sim::FaultKind::kMisdirectedRead, kReadFailurePpm);
+        case FaultKind::kBitRot:
+            return rot(fault, victim, random);
+        case FaultKind::kEmptiedDisk:
+            return empty(fault, victim);
+        case FaultKind::kFullDisk:
+            trace(fault, fmt::format("on broker {}: {} bytes left", victim.value, fault.size));
+            disk.set_capacity(disk.used_bytes() + static_cast<std::uint64_t>(fault.size));
+            return later(duration, [&disk] { disk.set_capacity(kUnlimitedBytes); });
+        case FaultKind::kSlowDisk:
+            trace(fault, fmt::format("on broker {}: {} times slower", victim.value, fault.size));
+            disk.slow_down(static_cast<std::uint32_t>(fault.size));
+            return later(duration, [&disk] { disk.slow_down(1); });
+        default:
+            trace(fault, fmt::format("on broker {}", victim.value));
+            disk.stall();
+            return later(duration, [&disk] { disk.release(); });
+    }
+}
+
+/// The fault may bite `size` times from now on, for as long as it lasts.
+void Nemesis::limit_rate(const PlannedFault& fault, sim::FaultKind kind, std::uint32_t per_million) {
+    const std::uint64_t budget = world_.faults().delivered(kind) + static_cast<std::uint64_t>(fault.size);
+    trace(fault, fmt::format("{} times in {} ms", fault.size, fault.duration_ms));
+    world_.faults().set_rate(kind, {per_million, static_cast<std::uint32_t>(budget)});
+    later(milliseconds(fault.duration_ms), [this, kind] { world_.faults().set_rate(kind, {}); });
+}
+
+void Nemesis::rot(const PlannedFault& fault, BrokerId victim, sim::Rng& random) {
+    if (!cluster_.allows_damage(victim)) return withhold(fault, "another replica is damaged");
+    sim::Disk& disk = world_.host(host_of(victim)).disk();
+    trace(fault, fmt::format("{} bits on broker {}", fault.size, victim.value));
+    for (std::int64_t i = 0; i < fault.size; ++i) disk.rot_random(random);
+}
+
+void Nemesis::empty(const PlannedFault& fault, BrokerId victim) {
+    if (!cluster_.allows_damage(victim)) return withhold(fault, "another replica is damaged");
+    trace(fault, fmt::format("on broker {}", victim.value));
+    cluster_.kill(victim);
+    cluster_.empty_disk(victim);
+    later(milliseconds(fault.duration_ms), [this, victim] { cluster_.restart(victim); });
+}
+
+}  // namespace tidelock::scenarios

@@ -1,0 +1,200 @@
+// Faults of the network.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "scenarios/nemesis.h"
+
+namespace tidelock::scenarios {
+
+namespace {
+
+std::optional<sim::FaultKind> rate_kind(FaultKind kind) {
+    switch (kind) {
+        case FaultKind::kDelaySpike:
+            return sim::FaultKind::kDelaySpike;
+        case FaultKind::kLoss:
+            return sim::FaultKind::kFrameLost;
+        case FaultKind::kDuplicate:
+            return sim::FaultKind::kFrameDuplicated;
+        case FaultKind::kReorder:
+            return sim::FaultKind::kFrameReordered;
+        case FaultKind::kLostResponse:
+            return sim::FaultKind::kResponseLost;
+        case FaultKind::kCorruptFrames:
+            return sim::FaultKind::kFrameCorrupted;
+        default:
+            return std::nullopt;
+    }
+}
+
+sim::FaultKind partition_kind(FaultKind kind) {
+    switch (kind) {
+        case FaultKind::kPartitionOneWay:
+            return sim::FaultKind::kPartitionOneWay;
+        case FaultKind::kPartitionBridge:
+            return sim::FaultKind::kPartitionBridge;
+        case FaultKind::kPartitionRing:
+            return sim::FaultKind::kPartitionRing;
+        case FaultKind::kPartitionFlapping:
+            return sim::FaultKind::kPartitionFlapping;
+        default:
+            return sim::FaultKind::kPartitionTwoSided;
+    }
+}
+
+template <typename Element>
+Element take_random(std::vector<Element>& from, sim::Rng& random) {
+    const std::size_t pick = random.below(from.size());
+    const Element taken = from[pick];
+    from.erase(from.begin() + static_cast<std::ptrdiff_t>(pick));
+    return taken;
+}
+
+}  // namespace
+
+void Nemesis::fire_network(const PlannedFault& fault, sim::Rng& random) {
+    if (const std::optional<sim::FaultKind> kind = rate_kind(fault.kind)) return open_rate(fault, *kind);
+    switch (fault.kind) {
+        case FaultKind::kLossByKind:
+            return lose_kind(fault, random);
+        case FaultKind::kReset:
+        case FaultKind::kHalfOpen:
+            return break_connections(fault, random);
+        case FaultKind::kClog:
+        case FaultKind::kSlowLink:
+            return hinder_links(fault, random);
+        default:
+            return partition(fault, random);
+    }
+}
+
+/// Windows may overlap: the harshest counts.
+void Nemesis::open_rate(const PlannedFault& fault, sim::FaultKind kind) {
+    trace(fault, fmt::format("{} per million for {} ms", fault.size, fault.duration_ms));
+    rates_.push_back({fault.id, kind, static_cast<std::uint32_t>(fault.size)});
+    apply_rates(kind);
+    later(milliseconds(fault.duration_ms), [this, id = fault.id, kind] {
+        std::erase_if(rates_, [id](const RateWindow& window) { return window.fault == id; });
+        apply_rates(kind);
+    });
+}
+
+void Nemesis::apply_rates(sim::FaultKind kind) {
+    sim::FaultRate rate = background_[static_cast<std::size_t>(kind)];
+    rate.budget = UINT32_MAX;
+    for (const RateWindow& window : rates_)
+        if (window.kind == kind) rate.per_million = std::max(rate.per_million, window.per_million);
+    world_.faults().set_rate(kind, rate);
+}
+
+void Nemesis::lose_kind(const PlannedFault& fault, sim::Rng& random) {
+    // Peers' messages by their number, then the two kinds of client frames.
+    const std::uint64_t drawn = random.below(broker::kPeerKindCount + 2U);
+    const std::uint8_t frame_kind =
+        drawn < broker::kPeerKindCount
+            ? static_cast<std::uint8_t>(drawn)
+            : static_cast<std::uint8_t>(kClientRequestKind + (drawn - broker::kPeerKindCount));
+    trace(fault, fmt::format("kind {}, {} per million", frame_kind, fault.size));
+    world_.network().set_kind_loss(frame_kind, static_cast<std::uint32_t>(fault.size));
+    later(milliseconds(fault.duration_ms), [this, frame_kind] { world_.network().set_kind_loss(frame_kind, 0); });
+}
+
+void Nemesis::partition(const PlannedFault& fault, sim::Rng& random) {
+    const sim::LinkSet links = links_of_partition(fault, random);
+    if (links.empty()) return withhold(fault, "too few brokers for this pattern");
+    trace(fault, fmt::format("{} links for {} ms", links.size(), fault.duration_ms));
+    if (fault.kind == FaultKind::kPartitionFlapping)
+        return flap(links, milliseconds(fault.size), world_.now() + milliseconds(fault.duration_ms));
+    const sim::CutId cut = world_.network().cut(links, partition_kind(fault.kind));
+    later(milliseconds(fault.duration_ms), [this, cut] { world_.network().heal(cut); });
+}
+
+/// Clients reach both sides, or one, as it falls: those that reach an old leader are the interesting ones.
+sim::LinkSet Nemesis::links_of_partition(const PlannedFault& fault, sim::Rng& random) const {
+    const BrokerId victim = victim_of(fault, random);
+    std::vector<BrokerId> others = others_of(victim);
+    if (others.empty()) return {};
+    std::vector<BrokerId> side{victim};
+    std::vector<BrokerId> bridge;
+    if (fault.kind == FaultKind::kPartitionBridge && others.size() > 1) bridge.push_back(take_random(others, random));
+    while (others.size() > side.size() + 1 && random.below(2) == 0) side.push_back(take_random(others, random));
+    if (fault.kind == FaultKind::kPartitionRing) {
+        std::vector<BrokerId> all = others_of(BrokerId(0));
+        std::vector<sim::HostId> order;
+        while (!all.empty()) order.push_back(host_of(take_random(all, random)));
+        if (order.size() > 3) return sim::ring(order);
+        // Three in a ring reach one another; let each be heard by its successor only.
+        sim::LinkSet links;
+        for (std::size_t i = 0; i < order.size() && order.size() == 3; ++i)
+            links.push_back({order[i], order[(i + 2) % order.size()]});
+        std::sort(links.begin(), links.end());
+        return links;
+    }
+    std::vector<sim::HostId> one = hosts_of(side);
+    std::vector<sim::HostId> other = hosts_of(others);
+    for (const auto& host : world_.hosts()) {
+        if (is_broker_host(host->id())) continue;
+        const std::uint64_t drawn = random.below(4);
+        if (drawn == 0) one.push_back(host->id());
+        if (drawn == 1) other.push_back(host->id());
+    }
+    if (fault.kind == FaultKind::kPartitionOneWay)
+        return random.below(2) == 0 ? sim::one_way(one, other) : sim::one_way(other, one);
+    return fault.kind == FaultKind::kPartitionBridge ? sim::bridged(one, other) : sim::two_sided(one, other);
+}
+
+void Nemesis::flap(const sim::LinkSet& links, Duration period, sim::TimeNs until) {
+    if (world_.now() >= until) return;
+    const sim::CutId cut = world_.network().cut(links, sim::FaultKind::kPartitionFlapping);
+    later(period, [this, cut] { world_.network().heal(cut); });
+    later(period * 2, [this, links, period, until] { flap(links, period, until); });
+}
+
+/// One peer, or all of them.
+std::vector<sim::HostId> Nemesis::some_peers(BrokerId victim, sim::Rng& random) const {
+    std::vector<BrokerId> others = others_of(victim);
+    const bool takes_one = random.below(2) == 0;
+    if (takes_one && !others.empty()) return {host_of(take_random(others, random))};
+    std::vector<sim::HostId> peers = hosts_of(others);
+    for (const auto& host : world_.hosts())
+        if (!is_broker_host(host->id())) peers.push_back(host->id());
+    return peers;
+}
+
+void Nemesis::break_connections(const PlannedFault& fault, sim::Rng& random) {
+    const BrokerId victim = victim_of(fault, random);
+    const bool victim_learns = random.below(2) == 0;
+    trace(fault, fmt::format("on broker {}", victim.value));
+    for (const sim::HostId peer : some_peers(victim, random)) {
+        if (fault.kind == FaultKind::kReset) {
+            world_.network().reset_connection(host_of(victim), peer);
+        } else if (victim_learns) {
+            world_.network().break_half(host_of(victim), peer);
+        } else {
+            world_.network().break_half(peer, host_of(victim));
+        }
+    }
+}
+
+void Nemesis::hinder_links(const PlannedFault& fault, sim::Rng& random) {
+    const BrokerId victim = victim_of(fault, random);
+    const std::vector<sim::HostId> peers = some_peers(victim, random);
+    const sim::HostId host = host_of(victim);
+    const bool is_clog = fault.kind == FaultKind::kClog;
+    const auto factor = static_cast<std::uint32_t>(fault.size);
+    trace(fault, fmt::format("between broker {} and {} others", victim.value, peers.size()));
+    sim::Network& network = world_.network();
+    for (const sim::HostId peer : peers) {
+        is_clog ? network.clog(host, peer) : network.slow_down(host, peer, factor);
+        is_clog ? network.clog(peer, host) : network.slow_down(peer, host, factor);
+    }
+    later(milliseconds(fault.duration_ms), [&network, host, peers, is_clog] {
+        for (const sim::HostId peer : peers) {
+            is_clog ? network.unclog(host, peer) : network.slow_down(host, peer, 1);
+            is_clog ? network.unclog(peer, host) : network.slow_down(peer, host, 1);
+        }
+    });
+}
+
+}  // namespace tidelock::scenarios
