@@ -1,5 +1,4 @@
 // Out of the bytes of a file read, the batches that were asked for, each of them vouched for.
-#include "protocol/base/check.h"
 #include "protocol/storage/segment_log.h"
 
 namespace tidelock::storage {
@@ -36,6 +35,7 @@ Result<BatchSlice, BatchDamage> slice_batches(const Bytes& bytes, const ReadRang
         if (!is_skipped) {
             const bool is_first = extent.to == 0;
             if (is_first && header->base_offset > range.from) return Failure<BatchDamage>({place, BatchError::kBadOffset});
+            if (is_first && header->next_offset() > range.up_to) return BatchSlice{range.from, range.from, Bytes()};
             if (!is_first && (header->next_offset() > range.up_to || after - extent.from > range.bytes_max)) break;
             if (is_first) extent = {at, after, header->base_offset, header->next_offset()};
             extent.to = after;

@@ -20,6 +20,7 @@ namespace {
 constexpr std::string_view kNamePrefix = "checkpoint.";
 constexpr std::uint8_t kFlagLast = 1;
 constexpr std::size_t kFlagsAt = 5;
+constexpr std::int64_t kOffsetMax = std::int64_t{1} << 62;  // far from where adding to an offset overflows
 
 std::uint32_t slot_crc(std::uint64_t generation, std::span<const std::byte> slot) {
     std::array<std::byte, sizeof generation> seed;
@@ -79,6 +80,7 @@ bool apply_partition(Records& records, const Slot& slot) {
     const std::int64_t high_watermark = slot.numbers[2];
     const std::int64_t cut_to = slot.numbers[3];
     if (log_start < 0 || durable_end < log_start || high_watermark < log_start || cut_to < 0) return false;
+    if (durable_end > kOffsetMax || high_watermark > kOffsetMax || cut_to > kOffsetMax) return false;
     if (slot.detail > static_cast<std::uint8_t>(PendingCut::kAll)) return false;
     PartitionRecord& record = record_of(records, slot.tp);
     record.log_start_offset = Offset(log_start);
@@ -97,7 +99,8 @@ bool apply(Records& records, const Slot& slot) {
         case SlotKind::kEpochEntry: {
             const auto leader_epoch = static_cast<std::int32_t>(slot.numbers[0]);
             const EpochStart entry{LeaderEpoch(leader_epoch), Offset(slot.numbers[1])};
-            return leader_epoch == slot.numbers[0] && record_of(records, slot.tp).history.assign(entry).has_value();
+            const bool is_sane = leader_epoch == slot.numbers[0] && slot.numbers[1] >= 0 && slot.numbers[1] <= kOffsetMax;
+            return is_sane && record_of(records, slot.tp).history.assign(entry).has_value();
         }
         case SlotKind::kDropped: {
             const Records::iterator at = place_of(records, slot.tp);

@@ -17,7 +17,8 @@ namespace tidelock::storage {
 enum class HistoryRefusal : std::uint8_t {
     kEpochNotPositive,
     kEpochWentBack,   // below the latest, or the latest with another start
-    kOffsetWentBack,  // starts below the latest entry's start
+    kOffsetWentBack,  // starts below the latest entry's start, or below the log end
+    kUnknownPartition,
 };
 
 class EpochHistory {

@@ -54,7 +54,7 @@ struct Persisted {
     LeaderEpoch durable_epoch;
     bool operator==(const Persisted&) const = default;
 };
-/// Whole batches, the first one holding the offset asked for; CRCs verified. Never empty: see RecordsRead::next_offset.
+/// Whole batches, the first one holding the offset asked for, none reaching past `up_to`; CRCs and epochs verified.
 struct RecordsRead {
     ReadId read_id;
     TopicPartition tp;
@@ -64,7 +64,7 @@ struct RecordsRead {
     bool operator==(const RecordsRead&) const = default;
 };
 enum class ReadFailure : std::uint8_t {
-    kOutOfRange,  // outside [log start, log end], unknown partition, or the log was cut meanwhile
+    kOutOfRange,  // outside [log start, log end], unknown partition, or the log was cut while the read was out
     kDamaged,     // LogDamaged is reported too
     kIo,          // the host could not read, twice
 };
@@ -162,8 +162,7 @@ enum class CutStage : std::uint8_t {
     kJournaling,  // in the journal commit in flight
     kCutting,     // file effects are out, syncs outstanding
     kVerifying,   // a failed log's kept records are being read again
-    kStalled,     // waits for resume(): the disk was full
-    kGivenUp,
+    kGivenUp,     // failed too often; resume() tries again
 };
 
 /// One partition. Data of LogStore, spelled out so that it can be compared and hashed.
@@ -192,9 +191,12 @@ struct PartitionLog {
     bool is_cut_failed = false;          // one of the syncs of this attempt failed
     int cut_attempts = 0;
     Offset verified_to;                  // kVerifying: kept records below were read back well
+    bool is_verify_retried = false;
+    bool needs_new_file = false;         // L9: nothing more is to be written to the file whose sync failed
     bool is_dirty = false;               // something for the next commit
     bool is_dropping = false;
     bool is_in_commit = false;
+    bool is_names_in_commit = false;     // the commit's directory sync is for this log too
     Offset captured_end;                 // meaningful while is_in_commit
     LeaderEpoch reported_epoch;          // Persisted was reported with this epoch
     std::uint64_t cut_count = 0;         // a read that was out while this moved is void
@@ -220,7 +222,7 @@ class LogStore {
     /// demand (a renewed incarnation, I10): begins repairs, after which the findings are no longer visible on disk.
     void start(StoreOutputs& out);
     /// Starts a commit if none is in flight and something is dirty. To be called at the end of every broker step that called
-    /// anything below, so that one commit serves all of it.
+    /// anything here, step() included, so that one commit serves all of it.
     void flush(StoreOutputs& out);
     /// Takes a completion; ignores those of other owners.
     void step(const FileEvent& event, StoreOutputs& out);
@@ -234,11 +236,11 @@ class LogStore {
     /// Appends whole batches that are stamped and start at the log end. Epochs new to the history are noted at their first
     /// record (L3). Records of epoch 0 are taken only while the history is empty.
     Result<void, AppendRefusal> append(const TopicPartition& tp, const Bytes& batches, StoreOutputs& out);
-    /// F5: notes that an epoch starts, before any record of it. Durable when Persisted names it.
+    /// F5: notes that an epoch starts at the log end or past it, before any record of it. Durable when Persisted names it.
     Result<void, HistoryRefusal> note_epoch(const TopicPartition& tp, const EpochStart& entry);
     /// Goes to disk with the next commit, for whatever reason that happens. Clamped to the log end; never moves back.
     void set_high_watermark(const TopicPartition& tp, Offset high_watermark);
-    /// L7: moves the log start forward (clamped to the log end; never back). Files go once that is durable.
+    /// L7: moves the log start forward (clamped to the durable end; never back). Files go once that is durable.
     void advance_log_start(const TopicPartition& tp, Offset log_start_offset);
     /// Cuts everything at and past `to`, or past the start of the batch holding `to`. Returns the new log end, which counts at
     /// once. The caller answers for L8. The high watermark is clamped. Ends damage at or past the new end.
@@ -261,8 +263,7 @@ class LogStore {
     bool operator==(const LogStore&) const = default;
 
   private:
-    friend struct StoreRecovery;
-    friend class StoreBuilder;
+    friend class StoreRecoverer;
     friend void check_invariants(const LogStore& store);
 
     enum class CommitStage : std::uint8_t {
@@ -289,49 +290,51 @@ class LogStore {
 
     PartitionLog* find(const TopicPartition& tp);
     [[nodiscard]] const PartitionLog* find(const TopicPartition& tp) const;
-    FileOpId new_op(PendingOp op);
+    FileOpId expect(PendingOp op);
+    std::optional<PendingOp> take_op(FileOpId op);
     void mark_dirty(PartitionLog& log);
-
-    // append.cc
-    void place(PartitionLog& log, BatchRun run, StoreOutputs& out);
-    void release_held(PartitionLog& log, StoreOutputs& out);
-    [[nodiscard]] bool must_hold(const PartitionLog& log) const;
-
-    // cut.cc
-    void request_cut(PartitionLog& log, const CutRequest& cut);
-    void drop_held_from(PartitionLog& log, Offset to);
-    void begin_cut(PartitionLog& log, StoreOutputs& out);
-    void sync_cut(PartitionLog& log, StoreOutputs& out);
-    void on_cut_synced(PartitionLog& log, bool is_ok, StoreOutputs& out);
-    void finish_cut(PartitionLog& log, StoreOutputs& out);
-    void verify_next(PartitionLog& log, StoreOutputs& out);
-    void on_verified(const PendingOp& op, const FileReadDone& done, StoreOutputs& out);
-    void fail_log(PartitionLog& log, StoreOutputs& out);
-    void mark_damaged(PartitionLog& log, Offset at, StoreOutputs& out);
-    void retry_cut(PartitionLog& log, StoreOutputs& out);
-    void remove_dropped(const TopicPartition& tp);
-
-    // commit.cc
-    void begin_commit(StoreOutputs& out);
-    void on_data_synced(const PendingOp& op, bool is_ok, StoreOutputs& out);
-    void fail_commit_names(StoreOutputs& out);
-    void write_journal(StoreOutputs& out);
-    void rotate_journal(StoreOutputs& out);
-    void add_commit_slots(PartitionLog& log, CommitWriter& writer, bool is_snapshot);
-    void on_journal_synced(bool is_ok, StoreOutputs& out);
-    void on_journal_failed(StoreOutputs& out);
-    void finish_commit(StoreOutputs& out);
-    void finish_partition_commit(PartitionLog& log, StoreOutputs& out);
-
-    // reading.cc
-    void issue_read(const ReadRequest& request, bool is_retry, const PartitionLog& log, StoreOutputs& out);
-    bool read_held(const ReadRequest& request, const PartitionLog& log, StoreOutputs& out) const;
-    void on_read_done(const PendingOp& op, const FileReadDone& done, StoreOutputs& out);
-
     void on_synced(const FileSynced& synced, StoreOutputs& out);
     void on_read(const FileReadDone& done, StoreOutputs& out);
     void on_write_failed(const WriteFailed& failed, StoreOutputs& out);
-    std::optional<PendingOp> take_op(FileOpId op);
+
+    // log_append.cc
+    void release_held(PartitionLog& log, StoreOutputs& out);
+    [[nodiscard]] bool must_hold(const PartitionLog& log) const;
+
+    // log_cut.cc
+    void request_cut(PartitionLog& log, const CutRequest& cut);
+    void lower_ends(PartitionLog& log, Offset log_end_offset);
+    void begin_cut(PartitionLog& log, StoreOutputs& out);
+    void on_cut_synced(PartitionLog& log, bool is_ok, StoreOutputs& out);
+    void on_cut_failed(PartitionLog& log, StoreOutputs& out);
+    void finish_cut(PartitionLog& log, StoreOutputs& out);
+    void remove_log(const TopicPartition& tp);
+
+    // log_failure.cc
+    void fail_log(PartitionLog& log, StoreOutputs& out);
+    void mark_damaged(PartitionLog& log, Offset at, StoreOutputs& out);
+    void begin_verification(PartitionLog& log, StoreOutputs& out);
+    void verify_next(PartitionLog& log, StoreOutputs& out);
+    void on_verify_read(const PendingOp& op, const FileReadDone& done, StoreOutputs& out);
+
+    // group_commit.cc
+    void begin_commit(StoreOutputs& out);
+    void capture(PartitionLog& log, StoreOutputs& out);
+    void on_data_synced(PartitionLog* log, bool is_ok, StoreOutputs& out);
+    void on_names_synced(bool is_ok, StoreOutputs& out);
+    void finish_data_syncs(StoreOutputs& out);
+    void write_journal(StoreOutputs& out);
+    void rotate_journal(StoreOutputs& out);
+    void on_journal_synced(bool is_ok, StoreOutputs& out);
+    void on_journal_failed(StoreOutputs& out);
+    void finish_rotation(StoreOutputs& out);
+    void finish_commit(StoreOutputs& out);
+    void finish_partition_commit(PartitionLog& log, StoreOutputs& out);
+
+    // log_reading.cc
+    void issue_read(const ReadRequest& request, bool is_retry, const PartitionLog& log, StoreOutputs& out);
+    void on_read_done(const PendingOp& op, const FileReadDone& done, StoreOutputs& out);
+    void on_bad_read(const PendingOp& op, PartitionLog& log, std::optional<Offset> bad_at, StoreOutputs& out);
 
     LogStoreConfig config_;
     std::vector<PartitionLog> logs_;        // sorted by tp
@@ -340,11 +343,12 @@ class LogStore {
     std::uint64_t next_op_ = 1;
     bool is_started_ = false;
     bool is_full_ = false;
+    bool has_journal_ = false;  // one is durable: until then nothing is written to segments, so that segments without a
+                                // journal always mean that one was lost
 
     CommitStage commit_stage_ = CommitStage::kIdle;
     std::vector<TopicPartition> in_commit_;
     int commit_syncs_outstanding_ = 0;
-    bool is_commit_names_failed_ = false;
     bool is_names_dirty_ = true;            // removals, or names found at recovery
 
     std::uint64_t journal_generation_ = 0;  // 0: none written yet

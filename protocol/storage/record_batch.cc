@@ -13,6 +13,7 @@ constexpr std::uint8_t kMagic = 2;
 constexpr std::size_t kCrcAt = 17;
 constexpr std::size_t kLeaderEpochAt = 12;
 constexpr std::int32_t kBatchLengthMin = static_cast<std::int32_t>(kBatchHeaderBytes - kBatchLengthPrefixBytes);
+constexpr std::int64_t kOffsetMax = std::int64_t{1} << 62;  // far from where adding to an offset overflows
 constexpr int kCompressionMax = 4;              // none, gzip, snappy, lz4, zstd
 constexpr std::int16_t kAttributesKnown = 0x7F;  // compression, timestamp type, transactional, control, delete horizon
 
@@ -48,7 +49,6 @@ std::optional<BatchError> fault_of(const BatchHeader& header, std::uint8_t magic
     if (magic != kMagic) return BatchError::kBadMagic;
     if (header.record_count < 1 || header.record_count > limits.record_count_max) return BatchError::kBadCount;
     if (header.last_offset_delta != header.record_count - 1) return BatchError::kBadCount;
-    constexpr std::int64_t kOffsetMax = std::numeric_limits<std::int64_t>::max();
     if (header.base_offset.value < 0 || header.base_offset.value > kOffsetMax - header.record_count)
         return BatchError::kBadOffset;
     if ((header.attributes & ~kAttributesKnown) != 0) return BatchError::kBadAttributes;

@@ -27,7 +27,7 @@ struct PartitionRecovery {
     Offset damaged_at;          // meaningful if damaged
     bool is_foreign = false;    // L3: records, all without an epoch, and no history: discard and recopy
     bool is_history_rebuilt = false;  // from batch headers
-    Offset cut_from;            // where the torn tail that is cut ended: log_end_offset if none was
+    bool has_torn_tail = false;       // something past the log end is cut at start
     bool operator==(const PartitionRecovery&) const = default;
 };
 

@@ -159,7 +159,7 @@ std::vector<IndexEntry> thin_index(std::span<const IndexEntry> entries, std::uin
 /// Whole batches cut out of a file read.
 struct BatchSlice {
     Offset first_offset;  // of the first batch, at or below what was asked for
-    Offset next_offset;   // exclusive end of the last batch
+    Offset next_offset;   // exclusive end of the last batch; equal to first_offset if the first batch passes up_to
     Bytes bytes;
     bool operator==(const BatchSlice&) const = default;
 };
@@ -170,7 +170,7 @@ struct BatchDamage {
     bool operator==(const BatchDamage&) const = default;
 };
 /// From `bytes`, which start at a batch boundary, the batches from the one holding `range.from` up to the first that would
-/// pass `range.up_to` or bytes_max (at least one batch). Checks each batch's CRC, that they are contiguous, and its epoch
+/// pass `range.up_to`, or bytes_max (but at least one batch). Checks each batch's CRC, that they are contiguous, and its epoch
 /// against `history` (the epoch is outside the CRC).
 Result<BatchSlice, BatchDamage> slice_batches(const Bytes& bytes, const ReadRange& range, const EpochHistory& history,
                                               const BatchLimits& limits = {});
