@@ -41,6 +41,8 @@ class Checker {
 
   private:
     struct Parts;
+    struct Hearing;
+    struct CallHearing;
     std::unique_ptr<Parts> parts_;
 };
 

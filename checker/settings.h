@@ -15,6 +15,8 @@ struct Settings {
     std::int32_t min_insync_replicas = 2;
     /// Positions are durable ones (L2). False only for a `static` cluster that offers received positions and says so.
     bool durable_positions = true;
+    /// Time or size may remove old records. False lets V21 demand every record back that nobody asked to delete.
+    bool retention_enabled = true;
     /// Only changes how losses beyond the promise are told; what is promised stays the same.
     bool unlimited_faults = false;
 };

@@ -1,0 +1,216 @@
+#include "checker/checker.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "checker/acked_survival.h"
+#include "checker/client_history.h"
+#include "checker/cluster_view.h"
+#include "checker/committed_stable.h"
+#include "checker/cut_safe.h"
+#include "checker/invariant.h"
+#include "checker/isr_complete.h"
+#include "checker/leader_completeness.h"
+#include "checker/log_matching.h"
+#include "checker/no_stale_ack.h"
+#include "checker/offsets_monotonic.h"
+#include "checker/producer_order.h"
+#include "checker/progress.h"
+#include "checker/raft_safety.h"
+#include "checker/single_leader.h"
+#include "checker/status_honest.h"
+
+namespace tidelock::checker {
+
+struct Checker::Parts {
+    explicit Parts(Settings settings) : view(std::move(settings)) {}
+
+    ClusterView view;
+    ViolationLog log;
+    FaultBudget budget;
+
+    AckedSurvival acked_survival;
+    SingleLeader single_leader;
+    LogMatching log_matching;
+    CommittedStable committed_stable;
+    LeaderCompleteness leader_completeness;
+    IsrComplete isr_complete;
+    RaftSafety raft_safety;
+    ProducerOrder producer_order;
+    OffsetsMonotonic offsets_monotonic;
+    NoStaleAck no_stale_ack;
+    CutSafe cut_safe;
+    ClientHistory client_history;
+    StatusHonest status_honest;
+};
+
+/// Who hears what. Invariants judge an observation against the view as it was before.
+struct Checker::Hearing {
+    Parts& parts;
+    const Context& context;
+    const BrokerView& broker;
+
+    void operator()(const broker::VoteGranted& o) const { parts.raft_safety.judge(context, broker, o); }
+    void operator()(const broker::RaftLeaderElected& o) const { parts.raft_safety.judge(context, broker, o); }
+    void operator()(const broker::RaftEntryAppended& o) const { parts.raft_safety.judge(context, broker, o); }
+    void operator()(const broker::RaftEntriesTruncated& o) const { parts.raft_safety.judge(context, broker, o); }
+    void operator()(const broker::RaftEntryCommitted& o) const { parts.raft_safety.judge(context, broker, o); }
+    void operator()(const broker::RaftSnapshotInstalled& o) const { parts.raft_safety.judge(context, broker, o); }
+
+    void operator()(const broker::ClaimCommitted& o) const {
+        parts.single_leader.judge(context, broker, o);
+        parts.log_matching.judge_acting(context, broker);
+    }
+    void operator()(const broker::LeaderServing& o) const {
+        parts.single_leader.judge(context, broker, o);
+        // Before V1 and V5, which account for losses and then no longer ask for them.
+        parts.leader_completeness.judge(context, broker, o);
+        parts.committed_stable.judge(context, broker, o, parts.view, parts.budget);
+        parts.acked_survival.judge(context, broker, o, parts.view, parts.budget);
+    }
+    void operator()(const broker::FollowingLeader&) const { parts.log_matching.judge_acting(context, broker); }
+    void operator()(const broker::InSyncSetProposed& o) const { parts.isr_complete.judge(context, broker, o); }
+
+    void operator()(const broker::BatchAppended& o) const {
+        parts.single_leader.judge(context, broker, o);
+        parts.log_matching.judge(context, broker, o);
+    }
+    void operator()(const broker::LogRecovered& o) const { parts.log_matching.judge(context, broker, o); }
+    void operator()(const broker::LogTruncated& o) const {
+        parts.log_matching.judge(context, broker, o);
+        parts.cut_safe.judge(context, broker, o);
+    }
+    void operator()(const broker::LogReset& o) const {
+        parts.cut_safe.judge(context, broker, o);
+        parts.isr_complete.judge(context, broker, o);
+    }
+    void operator()(const broker::LogStartAdvanced& o) const { parts.cut_safe.judge(context, broker, o); }
+
+    void operator()(const broker::HighWatermarkAdvanced& o) const {
+        parts.committed_stable.judge(context, broker, o);
+        parts.isr_complete.judge(context, broker, o);
+    }
+    void operator()(const broker::RecordsAcknowledged& o) const {
+        parts.acked_survival.judge(context, broker, o);
+        parts.leader_completeness.judge(context, broker, o);
+        parts.producer_order.judge(context, broker, o);
+        parts.no_stale_ack.judge(context, broker, o);
+    }
+    void operator()(const broker::RecordsServed& o) const {
+        parts.committed_stable.judge(context, broker, o);
+        parts.leader_completeness.judge(context, broker, o);
+        parts.no_stale_ack.judge(context, broker, o);
+    }
+    void operator()(const broker::StatusReported& o) const { parts.status_honest.judge(context, broker, o); }
+    void operator()(const broker::ProtocolViolationRefused& o) const { parts.cut_safe.judge(context, broker, o); }
+
+    // These change the view only, or nothing.
+    void operator()(const broker::Started&) const {}
+    void operator()(const broker::RefusedToStart&) const {}
+    void operator()(const broker::DataIncarnationRenewed&) const {}
+    void operator()(const broker::RaftLeaderSteppedDown&) const {}
+    void operator()(const broker::LeadershipEnded&) const {}
+    void operator()(const broker::InSyncSetCommitted&) const {}
+    void operator()(const broker::AcknowledgementSetChanged&) const {}
+    void operator()(const broker::UnderReplicatedPartitions&) const {}
+    void operator()(const broker::TopicCreated&) const {}
+    void operator()(const broker::TopicGrown&) const {}
+    void operator()(const broker::TopicDropped&) const {}
+    void operator()(const broker::DurableEndAdvanced&) const {}
+    void operator()(const broker::DamageFound&) const {}
+    void operator()(const broker::LogFailed&) const {}
+    void operator()(const broker::LogReopened&) const {}
+    void operator()(const broker::MarkReached&) const {}
+};
+
+Checker::Checker(Settings settings) : parts_(std::make_unique<Parts>(std::move(settings))) {}
+Checker::~Checker() = default;
+Checker::Checker(Checker&&) noexcept = default;
+Checker& Checker::operator=(Checker&&) noexcept = default;
+
+void Checker::on_observation(std::int64_t time_ns, BrokerId broker, std::uint32_t life,
+                             const broker::Observation& observation) {
+    if (std::holds_alternative<broker::MarkReached>(observation)) return;
+    Parts& parts = *parts_;
+    const BrokerView& known = parts.view.broker(broker);
+    if (known.id != broker || known.life != life) parts.view.begin_life(broker, life);
+    const Context context{time_ns, parts.view, parts.log};
+    std::visit(Hearing{parts, context, parts.view.broker(broker)}, observation);
+    parts.view.apply(broker, observation);
+}
+
+void Checker::on_host_fact(std::int64_t /*time_ns*/, const HostFact& fact) {
+    Parts& parts = *parts_;
+    struct Count {
+        FaultBudget& budget;
+        void operator()(const BrokerKilled& f) const { ++(f.power_loss ? budget.power_losses : budget.kills); }
+        void operator()(const DiskEmptied&) const { ++budget.disks_emptied; }
+        void operator()(const OperatorRejoinedEmpty&) const { ++budget.disks_emptied; }
+        void operator()(const DiskDamaged&) const { ++budget.disks_damaged; }
+        void operator()(const BrokerBooted&) const {}
+        void operator()(const TopicDeletionAsked&) const {}
+        void operator()(const RecordDeletionAsked&) const {}
+        void operator()(const HealBegan&) const {}
+    };
+    std::visit(Count{parts.budget}, fact);
+    parts.raft_safety.on_fact(fact);
+    parts.view.on_fact(fact);
+}
+
+struct Checker::CallHearing {
+    Parts& parts;
+    const ClientCall& call;
+
+    [[nodiscard]] bool is_excused() const { return parts.budget.losses_excused > 0; }
+
+    void operator()(const ProduceCall& o) const { parts.client_history.judge(call, o, parts.log, is_excused()); }
+    void operator()(const FetchCall& o) const { parts.client_history.judge(call, o, parts.log, is_excused()); }
+    void operator()(const OffsetCommitCall& o) const { parts.offsets_monotonic.judge(call, o); }
+    void operator()(const OffsetFetchCall& o) const { parts.offsets_monotonic.judge(call, o, is_excused()); }
+    void operator()(const DeleteTopicCall& o) const {
+        parts.client_history.judge(call, o);
+        if (call.outcome != Outcome::kFailed) parts.offsets_monotonic.forget_topic(o.topic);
+    }
+    void operator()(const DeleteRecordsCall& o) const { parts.client_history.judge(call, o); }
+    void operator()(const CreateTopicCall&) const {}
+    void operator()(const GrowTopicCall&) const {}
+    void operator()(const ListOffsetsCall&) const {}
+};
+
+void Checker::on_call(const ClientCall& call) {
+    std::visit(CallHearing{*parts_, call}, call.operation);
+}
+
+void Checker::at_end(std::int64_t time_ns, const FinalView& view) {
+    Parts& parts = *parts_;
+    const Context context{time_ns, parts.view, parts.log};
+    if (view.leader) {
+        parts.acked_survival.judge_at_end(context, parts.view.broker(*view.leader), parts.view, parts.budget);
+    }
+    const bool is_excused = parts.budget.losses_excused > 0;
+    parts.client_history.judge_at_end(time_ns, parts.view.settings(), view, parts.log, is_excused);
+    parts.offsets_monotonic.judge_at_end(parts.log);
+    if (!view.judge_progress) return;
+    for (const std::string& unmet : unmet_expectations(parts.view.settings(), view)) {
+        parts.log.report(InvariantId::kProgress, time_ns, fmt::format("faults have stopped, but {}", unmet));
+    }
+}
+
+const std::vector<Violation>& Checker::violations() const {
+    return parts_->log.all();
+}
+
+const FaultBudget& Checker::fault_budget() const {
+    return parts_->budget;
+}
+
+std::int64_t Checker::acknowledged_record_count() const {
+    return parts_->client_history.acknowledged_record_count();
+}
+
+std::int64_t Checker::read_record_count() const {
+    return parts_->client_history.read_record_count();
+}
+
+}  // namespace tidelock::checker

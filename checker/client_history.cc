@@ -1,0 +1,292 @@
+#include "checker/client_history.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace tidelock::checker {
+namespace {
+
+constexpr InvariantId kThis = InvariantId::kClientHistory;
+
+std::string text_of(const ClientPartition& partition) {
+    return fmt::format("topic {} partition {}", partition.topic.value, partition.partition.value);
+}
+
+std::string text_of(const ClientCall& call) {
+    return fmt::format("client {} call {}", call.client.value, call.call);
+}
+
+}  // namespace
+
+std::uint32_t ClientHistory::partition_of(const ClientPartition& partition) {
+    const auto [number, is_new] =
+        partition_numbers_.try_emplace(partition, static_cast<std::uint32_t>(partitions_.size()));
+    if (is_new) {
+        partitions_.emplace_back();
+        partitions_.back().id = partition;
+    }
+    return number->second;
+}
+
+ClientHistory::Value& ClientHistory::value_of(std::uint64_t value) {
+    if (const std::optional<std::uint32_t> known = value_numbers_.find(value)) return values_[*known];
+    value_numbers_.put(value, static_cast<std::uint32_t>(values_.size()));
+    values_.push_back(Value{});
+    values_.back().value = value;
+    return values_.back();
+}
+
+void ClientHistory::learn(Partition& partition, Offset offset, std::uint64_t value, const ClientCall& call,
+                          const char* how, ViolationLog& log) {
+    if (offset < Offset(0)) return;
+    const auto at = static_cast<std::size_t>(offset.value);
+    if (partition.values.size() <= at) partition.values.resize(at + 1, 0);
+    const std::uint64_t known = partition.values[at];
+    if (known == 0) partition.values[at] = value;
+    if (known == 0 || known == value) return;
+    log.report(
+        kThis, call.returned_ns,
+        fmt::format(
+            "inconsistent offset: {} {} value {:x} at {} offset {}, where value {:x} had been acknowledged or read",
+            text_of(call), how, value, text_of(partition.id), offset.value, known));
+}
+
+// --- sends --------------------------------------------------------------------------------------------------------
+
+void ClientHistory::note_attempt(const ClientCall& call, const ProduceCall& produce, std::uint32_t partition,
+                                 Value& value) {
+    const bool is_first = value.attempts == 0;
+    if (is_first) {
+        value.partition = partition;
+        value.producer_id = produce.producer_id;
+        value.producer_epoch = produce.producer_epoch;
+    }
+    const bool is_same_session =
+        value.producer_id == produce.producer_id && value.producer_epoch == produce.producer_epoch;
+    if (produce.producer_id.value < 0 || !is_same_session) value.is_idempotent = false;
+    if (call.outcome != Outcome::kFailed) value.has_failed_only = false;
+    ++value.attempts;
+}
+
+void ClientHistory::judge_send_order(const ClientCall& call, const ProduceCall& produce, Partition& partition,
+                                     bool is_fresh, ViolationLog& log) {
+    std::vector<AckedEnd>& ends = partition.acked_ends;
+    const auto after = std::partition_point(ends.begin(), ends.end(),
+                                            [&](const AckedEnd& end) { return end.returned_ns < call.invoked_ns; });
+    // A retry may be answered with the offset of the first attempt.
+    if (is_fresh && after != ends.begin() && *produce.base_offset < (after - 1)->end) {
+        log.report(
+            kThis, call.returned_ns,
+            fmt::format("non-monotonic send: {} sent at {} ns and got {} offset {}, but everything up to offset {} had "
+                        "been acknowledged at {} ns",
+                        text_of(call), call.invoked_ns, text_of(partition.id), produce.base_offset->value,
+                        (after - 1)->end.value, (after - 1)->returned_ns));
+    }
+    const Offset end = *produce.base_offset + static_cast<std::int64_t>(produce.values.size());
+    ends.push_back(AckedEnd{call.returned_ns, ends.empty() ? end : std::max(end, ends.back().end)});
+}
+
+void ClientHistory::judge_acked_offset(const ClientCall& call, Offset offset, Value& value, ViolationLog& log) {
+    const Offset before = value.acked_offset;
+    if (before.value < 0) ++acknowledged_records_;
+    value.acked_offset = offset;
+    if (before.value < 0 || before == offset || !value.is_idempotent) return;
+    log.report(
+        kThis, call.returned_ns,
+        fmt::format("duplicate: {} was acknowledged value {:x} of producer {} at {} offset {}, after offset {} (T2)",
+                    text_of(call), value.value, value.producer_id.value, text_of(partitions_[value.partition].id),
+                    offset.value, before.value));
+}
+
+void ClientHistory::judge(const ClientCall& call, const ProduceCall& produce, ViolationLog& log, bool is_excused) {
+    const std::uint32_t number = partition_of(produce.partition);
+    bool is_fresh = true;
+    for (const std::uint64_t sent : produce.values) {
+        Value& value = value_of(sent);
+        if (value.attempts > 0) is_fresh = false;
+        note_attempt(call, produce, number, value);
+    }
+    const bool is_confirmed = call.outcome == Outcome::kOk && produce.acks == Acks::kAll && produce.base_offset;
+    if (!is_confirmed) return;
+
+    Partition& partition = partitions_[number];
+    const bool is_judged = !is_excused && !partition.is_uncertain && call.invoked_ns > partition.judged_from_ns;
+    if (is_judged) judge_send_order(call, produce, partition, is_fresh, log);
+    Offset offset = *produce.base_offset;
+    for (const std::uint64_t sent : produce.values) {
+        if (is_judged) {
+            judge_acked_offset(call, offset, value_of(sent), log);
+            learn(partition, offset, sent, call, "was acknowledged", log);
+        } else {
+            ++acknowledged_records_;
+        }
+        offset += 1;
+    }
+}
+
+// --- polls --------------------------------------------------------------------------------------------------------
+
+void ClientHistory::judge_poll_order(const ClientCall& call, const FetchCall& fetch, ViolationLog& log) {
+    Offset expected_from = fetch.from;
+    for (const ReadRecord& record : fetch.records) {
+        if (record.offset < expected_from) {
+            log.report(
+                kThis, call.returned_ns,
+                fmt::format("non-monotonic poll: {} read {} from offset {} and got offset {} where {} or later was due",
+                            text_of(call), text_of(fetch.partition), fetch.from.value, record.offset.value,
+                            expected_from.value));
+            return;
+        }
+        expected_from = record.offset + 1;
+    }
+    if (fetch.records.empty() || fetch.records.back().offset < fetch.high_watermark) return;
+    log.report(
+        kThis, call.returned_ns,
+        fmt::format("dirty read: {} got {} offset {} while it was told the high watermark {} (I7)", text_of(call),
+                    text_of(fetch.partition), fetch.records.back().offset.value, fetch.high_watermark.value));
+}
+
+void ClientHistory::judge_skips(const ClientCall& call, const FetchCall& fetch, const Partition& partition,
+                                ViolationLog& log) {
+    // Aborted records are left out for read_committed; that is V15's.
+    if (fetch.read_committed) return;
+    Offset next = std::max(fetch.from, partition.deletable_below);
+    for (const ReadRecord& record : fetch.records) {
+        for (; next < record.offset; next += 1) {
+            const auto at = static_cast<std::size_t>(next.value);
+            if (at >= partition.values.size() || partition.values[at] == 0) continue;
+            log.report(
+                kThis, call.returned_ns,
+                fmt::format(
+                    "poll skip: {} read {} from offset {} and got offset {}, past offset {}, where value {:x} is "
+                    "known to be",
+                    text_of(call), text_of(fetch.partition), fetch.from.value, record.offset.value, next.value,
+                    partition.values[at]));
+            return;
+        }
+        next = std::max(next, record.offset + 1);
+    }
+}
+
+void ClientHistory::note_read(std::uint32_t number, const ReadRecord& record, ClientId reader, std::int64_t time_ns) {
+    Value& value = value_of(record.value);
+    const std::uint32_t life = partitions_[number].life;
+    const bool is_new = !value.is_read || value.read_life != life;
+    if (is_new) {
+        value.is_read = true;
+        value.read_partition = number;
+        value.read_life = life;
+        value.read_offset = record.offset;
+        value.reader = reader;
+        value.read_ns = time_ns;
+        return;
+    }
+    if (value.is_read_twice || (value.read_offset == record.offset && value.read_partition == number)) return;
+    value.is_read_twice = true;
+    value.second_offset = record.offset;
+    value.reader = reader;
+    value.read_ns = time_ns;
+}
+
+void ClientHistory::judge(const ClientCall& call, const FetchCall& fetch, ViolationLog& log, bool is_excused) {
+    if (call.outcome != Outcome::kOk) return;
+    const std::uint32_t number = partition_of(fetch.partition);
+    Partition& partition = partitions_[number];
+    judge_poll_order(call, fetch, log);
+    read_records_ += static_cast<std::int64_t>(fetch.records.size());
+    const bool is_judged = !is_excused && !partition.is_uncertain && call.invoked_ns > partition.judged_from_ns;
+    if (is_judged) judge_skips(call, fetch, partition, log);
+    for (const ReadRecord& record : fetch.records) {
+        if (is_judged) learn(partition, record.offset, record.value, call, "read", log);
+        note_read(number, record, call.client, call.returned_ns);
+    }
+}
+
+// --- deletions ----------------------------------------------------------------------------------------------------
+
+void ClientHistory::judge(const ClientCall& call, const DeleteTopicCall& deletion) {
+    if (call.outcome == Outcome::kFailed) return;
+    for (Partition& partition : partitions_) {
+        if (partition.id.topic != deletion.topic) continue;
+        ++partition.life;
+        partition.values.clear();
+        partition.acked_ends.clear();
+        partition.deletable_below = Offset(0);
+        partition.judged_from_ns = call.returned_ns;
+        if (call.outcome == Outcome::kUnknown) partition.is_uncertain = true;
+    }
+}
+
+void ClientHistory::judge(const ClientCall& call, const DeleteRecordsCall& deletion) {
+    if (call.outcome == Outcome::kFailed) return;
+    Partition& partition = partitions_[partition_of(deletion.partition)];
+    partition.deletable_below = std::max(partition.deletable_below, deletion.before);
+}
+
+// --- the end ------------------------------------------------------------------------------------------------------
+
+void ClientHistory::judge_final_read(std::int64_t time_ns, const Settings& settings, const FinalRead& read,
+                                     ViolationLog& log) {
+    const Partition& partition = partitions_[partition_of(read.partition)];
+    if (partition.is_uncertain) return;
+    const Offset start = settings.retention_enabled ? std::max(read.log_start_offset, partition.deletable_below)
+                                                    : partition.deletable_below;
+    const Offset read_end = read.records.empty() ? Offset(0) : read.records.back().offset + 1;
+    auto record = read.records.begin();
+    for (auto at = static_cast<std::size_t>(std::max<std::int64_t>(start.value, 0)); at < partition.values.size();
+         ++at) {
+        const std::uint64_t expected = partition.values[at];
+        const Offset offset(static_cast<std::int64_t>(at));
+        while (record != read.records.end() && record->offset < offset) ++record;
+        const bool is_there = record != read.records.end() && record->offset == offset;
+        if (expected == 0 || (is_there && record->value == expected)) continue;
+        const char* what = offset < read_end ? "lost write" : "unseen";
+        const std::string found =
+            is_there ? fmt::format("value {:x} is there", record->value) : std::string("it is not there");
+        log.report(kThis, time_ns,
+                   fmt::format("{}: {} offset {} held value {:x} (acknowledged by policy or read before), in the last "
+                               "read [{}, {}) {}",
+                               what, text_of(read.partition), offset.value, expected, read.log_start_offset.value,
+                               read_end.value, found));
+        return;
+    }
+}
+
+void ClientHistory::judge_value(std::int64_t time_ns, const Value& value, ViolationLog& log) const {
+    if (!value.is_read) return;
+    const std::string where = fmt::format("value {:x} at {} offset {}", value.value,
+                                          text_of(partitions_[value.read_partition].id), value.read_offset.value);
+    const std::int64_t when_ns = value.read_ns > 0 ? value.read_ns : time_ns;
+    if (value.attempts == 0) {
+        log.report(kThis, when_ns,
+                   fmt::format("dirty read: client {} read {}, which nobody ever sent", value.reader.value, where));
+    } else if (value.has_failed_only) {
+        log.report(kThis, when_ns,
+                   fmt::format("dirty read: client {} read {}, though its produce failed for sure", value.reader.value,
+                               where));
+    } else if (value.partition != value.read_partition) {
+        log.report(kThis, when_ns,
+                   fmt::format("misplaced: client {} read {}, which was sent to {}", value.reader.value, where,
+                               text_of(partitions_[value.partition].id)));
+    }
+    const bool may_be_there_twice = !value.is_idempotent && value.attempts > 1;
+    if (!value.is_read_twice || may_be_there_twice) return;
+    log.report(
+        kThis, when_ns,
+        fmt::format("duplicate: client {} read {} and again at offset {}; it was sent {} time(s) by producer {} (T2)",
+                    value.reader.value, where, value.second_offset.value, value.attempts, value.producer_id.value));
+}
+
+void ClientHistory::judge_at_end(std::int64_t time_ns, const Settings& settings, const FinalView& view,
+                                 ViolationLog& log, bool is_excused) {
+    for (const FinalRead& read : view.reads) {
+        const std::uint32_t number = partition_of(read.partition);
+        for (const ReadRecord& record : read.records) note_read(number, record, ClientId(0), time_ns);
+        if (!is_excused) judge_final_read(time_ns, settings, read, log);
+    }
+    for (const Value& value : values_) judge_value(time_ns, value, log);
+}
+
+}  // namespace tidelock::checker

@@ -1,0 +1,90 @@
+/// V21: the cluster as a black box. From what clients sent and were told alone: no acknowledged or read record is lost
+/// or unseen at the end, no value is duplicated, made up or read though its produce failed for sure, an offset has one
+/// value, polls and sends go forward and skip nothing.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "checker/final_view.h"
+#include "checker/hash_index.h"
+#include "checker/history.h"
+#include "checker/settings.h"
+#include "checker/violation.h"
+#include "protocol/base/flat_map.h"
+
+namespace tidelock::checker {
+
+class ClientHistory {
+  public:
+    /// `is_excused`: faults beyond what the policy promises have destroyed records; V1 judges how much of that they
+    /// explain, clients cannot tell.
+    void judge(const ClientCall& call, const ProduceCall& produce, ViolationLog& log, bool is_excused);
+    void judge(const ClientCall& call, const FetchCall& fetch, ViolationLog& log, bool is_excused);
+    void judge(const ClientCall& call, const DeleteTopicCall& deletion);
+    void judge(const ClientCall& call, const DeleteRecordsCall& deletion);
+    void judge_at_end(std::int64_t time_ns, const Settings& settings, const FinalView& view, ViolationLog& log,
+                      bool is_excused);
+
+    [[nodiscard]] std::int64_t acknowledged_record_count() const { return acknowledged_records_; }
+    [[nodiscard]] std::int64_t read_record_count() const { return read_records_; }
+
+  private:
+    /// The most records that were acknowledged up to a moment: whoever sends later gets a higher offset.
+    struct AckedEnd {
+        std::int64_t returned_ns;
+        Offset end;  // exclusive
+    };
+    struct Partition {
+        ClientPartition id;
+        std::uint32_t life = 0;             // rises when the topic is deleted
+        std::int64_t judged_from_ns = -1;   // calls invoked before it may have met an older life
+        bool is_uncertain = false;          // a deletion of unknown outcome may strike at any time
+        Offset deletable_below;             // somebody asked to delete records below it
+        std::vector<std::uint64_t> values;  // by offset; 0: not known. Acknowledged by policy, or read
+        std::vector<AckedEnd> acked_ends;
+    };
+    /// All that is known about one value, which one record carries.
+    struct Value {
+        std::uint64_t value;
+        std::uint32_t partition = 0;       // it was sent to
+        std::uint32_t read_partition = 0;  // it was read from
+        std::uint32_t read_life = 0;
+        std::int32_t attempts = 0;
+        bool has_failed_only = true;  // every attempt failed for sure
+        bool is_idempotent = true;    // every attempt by one producer session
+        bool is_read = false;
+        bool is_read_twice = false;
+        ProducerId producer_id;
+        ProducerEpoch producer_epoch;
+        Offset acked_offset{-1};
+        Offset read_offset;
+        Offset second_offset;
+        ClientId reader;
+        std::int64_t read_ns = 0;
+    };
+
+    std::uint32_t partition_of(const ClientPartition& partition);
+    Value& value_of(std::uint64_t value);
+    static void learn(Partition& partition, Offset offset, std::uint64_t value, const ClientCall& call, const char* how,
+                      ViolationLog& log);
+    void note_attempt(const ClientCall& call, const ProduceCall& produce, std::uint32_t partition, Value& value);
+    static void judge_send_order(const ClientCall& call, const ProduceCall& produce, Partition& partition,
+                                 bool is_fresh, ViolationLog& log);
+    void judge_acked_offset(const ClientCall& call, Offset offset, Value& value, ViolationLog& log);
+    static void judge_poll_order(const ClientCall& call, const FetchCall& fetch, ViolationLog& log);
+    static void judge_skips(const ClientCall& call, const FetchCall& fetch, const Partition& partition,
+                            ViolationLog& log);
+    void note_read(std::uint32_t partition, const ReadRecord& record, ClientId reader, std::int64_t time_ns);
+    void judge_final_read(std::int64_t time_ns, const Settings& settings, const FinalRead& read, ViolationLog& log);
+    void judge_value(std::int64_t time_ns, const Value& value, ViolationLog& log) const;
+
+    FlatMap<ClientPartition, std::uint32_t> partition_numbers_;
+    std::vector<Partition> partitions_;
+    HashIndex value_numbers_;
+    std::vector<Value> values_;
+    std::int64_t acknowledged_records_ = 0;
+    std::int64_t read_records_ = 0;
+};
+
+}  // namespace tidelock::checker

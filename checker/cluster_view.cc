@@ -1,0 +1,206 @@
+#include "checker/cluster_view.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tidelock::checker {
+namespace {
+
+const CopyView kNoCopy{};
+
+void destroy(CopyView& copy) {
+    const Offset destroyed_below = std::max(copy.destroyed_below, copy.durable_end_offset);
+    const Offset gave_up_below = copy.gave_up_below;
+    copy = CopyView{};
+    copy.destroyed_below = destroyed_below;
+    copy.gave_up_below = gave_up_below;
+}
+
+void shorten(StablePrefix& prefix, const BatchTable& table, Offset from) {
+    prefix.batches.cut_tail(table, from);
+    prefix.end = std::min(prefix.end, from);
+}
+
+}  // namespace
+
+std::int32_t majority_of(const Settings& settings) {
+    return static_cast<std::int32_t>(settings.members.size() / 2 + 1);
+}
+
+std::int32_t destroyed_copies_tolerated(const Settings& settings) {
+    return std::max(0, std::min(settings.min_insync_replicas, majority_of(settings)) - 1);
+}
+
+ClusterView::ClusterView(Settings settings) : settings_(std::move(settings)) {
+    for (const BrokerId member : settings_.members) {
+        BrokerView broker;
+        broker.id = member;
+        brokers_.push_back(std::move(broker));
+    }
+}
+
+BrokerView& ClusterView::broker_of(BrokerId id) {
+    const auto at = std::lower_bound(brokers_.begin(), brokers_.end(), id,
+                                     [](const BrokerView& broker, BrokerId wanted) { return broker.id < wanted; });
+    if (at != brokers_.end() && at->id == id) return *at;
+    BrokerView broker;
+    broker.id = id;
+    return *brokers_.insert(at, std::move(broker));
+}
+
+const BrokerView& ClusterView::broker(BrokerId id) const {
+    static const BrokerView kNoBroker{};
+    const auto at = std::lower_bound(brokers_.begin(), brokers_.end(), id,
+                                     [](const BrokerView& broker, BrokerId wanted) { return broker.id < wanted; });
+    return at != brokers_.end() && at->id == id ? *at : kNoBroker;
+}
+
+std::optional<PartitionNumber> ClusterView::find(const TopicPartition& partition) const {
+    if (last_found_ && last_found_->first == partition) return last_found_->second;
+    const auto at = numbers_.find(partition);
+    if (at == numbers_.end()) return std::nullopt;
+    last_found_.emplace(partition, PartitionNumber(at->second));
+    return last_found_->second;
+}
+
+PartitionNumber ClusterView::number_of(const TopicPartition& partition) {
+    if (const std::optional<PartitionNumber> known = find(partition)) return *known;
+    const PartitionNumber number(static_cast<std::uint32_t>(partitions_.size()));
+    PartitionView view;
+    view.partition = partition;
+    view.name = name_of(partition);
+    for (const TopicView& topic : topics_) {
+        if (topic.topic == partition.topic) view.may_vanish = topic.may_vanish;
+    }
+    partitions_.push_back(std::move(view));
+    numbers_.emplace(partition, number.value);
+    return number;
+}
+
+CopyView& ClusterView::copy_of(BrokerView& broker, PartitionNumber number) {
+    if (broker.copies.size() <= number.value) broker.copies.resize(number.value + 1);
+    return broker.copies[number.value];
+}
+
+const CopyView& ClusterView::copy(const BrokerView& broker, PartitionNumber number) const {
+    return number.value < broker.copies.size() ? broker.copies[number.value] : kNoCopy;
+}
+
+std::string ClusterView::name_of(const TopicPartition& partition) const {
+    std::string name = "topic " + std::to_string(partition.topic.value);
+    for (const TopicView& topic : topics_) {
+        if (topic.topic == partition.topic && !topic.name.empty()) name = topic.name;
+    }
+    return name + "-" + std::to_string(partition.partition.value);
+}
+
+bool ClusterView::holds(const CopyView& copy, const PartitionView& partition, BatchNumber batch) const {
+    if (!copy.exists || batch == kNoBatch) return false;
+    return copy.batches.holding(partition.table, partition.table.summary(batch).base_offset) == batch ||
+           copy.batches.holding(partition.table, partition.table.summary(batch).last_offset) == batch;
+}
+
+bool ClusterView::holds_durably(const CopyView& copy, const PartitionView& partition, BatchNumber batch) const {
+    if (copy.damaged || !holds(copy, partition, batch)) return false;
+    if (!settings_.durable_positions) return true;
+    return copy.durable_end_offset > partition.table.summary(batch).last_offset;
+}
+
+bool ClusterView::once_held(const CopyView& copy, Offset offset) {
+    return std::max(copy.destroyed_below, copy.gave_up_below) > offset;
+}
+
+void ClusterView::begin_life(BrokerId id, std::uint32_t life) {
+    BrokerView& broker = broker_of(id);
+    broker.life = life;
+    broker.running = true;
+    broker.started = false;
+    broker.leadership.reset();
+    broker.following.reset();
+    for (CopyView& copy : broker.copies) {
+        copy.recovered = false;
+        copy.high_watermark = Offset(0);
+        copy.leader_epoch.reset();
+    }
+}
+
+void ClusterView::destroy_disk(BrokerView& broker) {
+    ++broker.disk_faults;
+    for (CopyView& copy : broker.copies) destroy(copy);
+}
+
+void ClusterView::ask_topic_deletion(const std::string& topic_name) {
+    bool known = false;
+    for (TopicView& topic : topics_) {
+        if (topic.name != topic_name || topic.may_vanish) continue;
+        known = topic.may_vanish = true;
+        for (PartitionView& partition : partitions_) {
+            if (partition.partition.topic == topic.topic) partition.may_vanish = true;
+        }
+    }
+    // The creation may still be under way: then it is the next topic of that name that may vanish.
+    if (!known) deletions_pending_.push_back(topic_name);
+}
+
+ClusterView::TopicView& ClusterView::topic_of(TopicId id, const std::string& name) {
+    for (TopicView& topic : topics_) {
+        if (topic.topic == id) return topic;
+    }
+    const auto pending = std::find(deletions_pending_.begin(), deletions_pending_.end(), name);
+    const bool may_vanish = pending != deletions_pending_.end();
+    if (may_vanish) deletions_pending_.erase(pending);
+    return topics_.emplace_back(TopicView{id, name, may_vanish});
+}
+
+void ClusterView::create_partitions(BrokerView& broker, TopicId topic, std::int32_t partitions) {
+    for (std::int32_t index = 0; index < partitions; ++index) {
+        // A topic told again at boot changes nothing; after a lost disk the copies are new and empty.
+        CopyView& copy = copy_of(broker, number_of(TopicPartition{topic, PartitionIndex(index)}));
+        copy.exists = true;
+    }
+}
+
+void ClusterView::accept_confirmed_loss(PartitionNumber number, Offset from) {
+    PartitionView& partition = partitions_[number.value];
+    shorten(partition.confirmed, partition.table, from);
+    ++partition.confirmed_cuts;
+}
+
+void ClusterView::accept_served_loss(PartitionNumber number, Offset from) {
+    shorten(partitions_[number.value].served, partitions_[number.value].table, from);
+}
+
+void ClusterView::on_fact(const HostFact& fact) {
+    struct Visitor {
+        ClusterView& view;
+        void operator()(const BrokerBooted& f) const { view.begin_life(f.broker, f.life); }
+        void operator()(const BrokerKilled& f) const {
+            view.broker_of(f.broker).running = false;
+            view.broker_of(f.broker).leadership.reset();
+        }
+        void operator()(const DiskEmptied& f) const { view.destroy_disk(view.broker_of(f.broker)); }
+        void operator()(const OperatorRejoinedEmpty& f) const { view.destroy_disk(view.broker_of(f.broker)); }
+        void operator()(const DiskDamaged& f) const {
+            BrokerView& broker = view.broker_of(f.broker);
+            ++broker.disk_faults;
+            for (std::size_t at = 0; at < broker.copies.size(); ++at) {
+                if (f.partition && view.partitions_[at].partition != *f.partition) continue;
+                // What the damage hit is not known before the broker reads it: the log stays in the view until then.
+                CopyView& copy = broker.copies[at];
+                copy.destroyed_below = std::max(copy.destroyed_below, copy.durable_end_offset);
+            }
+        }
+        void operator()(const TopicDeletionAsked& f) const { view.ask_topic_deletion(f.topic_name); }
+        void operator()(const RecordDeletionAsked& f) const {
+            for (PartitionView& partition : view.partitions_) {
+                const bool is_meant = partition.partition.partition == f.partition &&
+                                      partition.name == f.topic_name + "-" + std::to_string(f.partition.value);
+                if (is_meant) partition.legal_start = std::max(partition.legal_start, f.before);
+            }
+        }
+        void operator()(const HealBegan&) const {}
+    };
+    std::visit(Visitor{*this}, fact);
+}
+
+}  // namespace tidelock::checker

@@ -1,0 +1,144 @@
+/// What the brokers are known to hold and to be, rebuilt from their observations and the host's facts: the shadow that
+/// the invariants compare each new observation with. Invariants see it as it was before the observation they judge.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "checker/host_fact.h"
+#include "checker/log_history.h"
+#include "checker/settings.h"
+#include "protocol/base/flat_map.h"
+#include "protocol/base/ids.h"
+#include "protocol/broker/observation.h"
+
+namespace tidelock::checker {
+
+/// Number of a partition in the view.
+using PartitionNumber = Tagged<struct PartitionNumberTag, std::uint32_t>;
+
+/// One broker's copy of one partition. A broker that is down still has its copies.
+struct CopyView {
+    bool exists = false;
+    bool damaged = false;    // the broker says so (L4); counts for nothing until recopied
+    bool recovered = false;  // seen in this life
+    Offset log_start_offset;
+    Offset log_end_offset;
+    Offset durable_end_offset;
+    Offset high_watermark;                    // as this life of the broker knows it
+    std::optional<LeaderEpoch> leader_epoch;  // under which it last reported a high watermark as leader, in this life
+    Offset leader_high_watermark;             // ... and that high watermark
+    Offset served_high_watermark;             // told to a consumer under that epoch
+    Incarnation durable_under;                // data incarnation when the durable end last rose; 0: not seen
+    Offset destroyed_below;                   // a disk fault took durable records below it, at some time
+    Offset gave_up_below;  // the broker itself dropped durable records below it (L3, L4), at some time
+    BatchRun batches;
+};
+
+/// What a broker that leads has said about its claim and its sets.
+struct LeadershipView {
+    LeaderEpoch leader_epoch;
+    bool claimed = false;  // its claim committed (R4); the sets may be told a moment before
+    bool serving = false;
+    std::optional<std::vector<Replica>> committed_set;
+    std::optional<std::vector<Replica>> proposed_set;  // while pending
+    bool proposal_entered = false;  // it is in the leader's Raft log; until then Raft may have refused it
+    std::optional<std::vector<Replica>> acknowledgement_set;
+};
+
+struct BrokerView {
+    BrokerId id;
+    std::uint32_t life = 0;
+    bool running = false;
+    bool started = false;
+    Incarnation raft_incarnation;
+    Incarnation data_incarnation;
+    std::int32_t disk_faults = 0;  // ever
+    std::optional<LeadershipView> leadership;
+    std::optional<broker::FollowingLeader> following;
+    std::vector<CopyView> copies;  // by PartitionNumber
+};
+
+struct PartitionView {
+    TopicPartition partition;
+    std::string name;         // "x-0"
+    bool may_vanish = false;  // its deletion was asked for
+    BatchTable table;
+    StablePrefix confirmed;            // acknowledged by policy
+    StablePrefix served;               // shown to consumers
+    std::uint32_t confirmed_cuts = 0;  // how often a loss was accounted for by shortening `confirmed`
+    Offset legal_start;                // records below it may be gone
+    Offset high_watermark_max;         // highest any leader reported
+};
+
+struct ClaimView {
+    LeaderEpoch leader_epoch;
+    BrokerId leader;
+};
+
+class ClusterView {
+  public:
+    explicit ClusterView(Settings settings);
+
+    [[nodiscard]] const Settings& settings() const { return settings_; }
+    /// What is known of the broker; nothing, with id 0, when it was never heard of.
+    [[nodiscard]] const BrokerView& broker(BrokerId id) const;
+    [[nodiscard]] const std::vector<BrokerView>& brokers() const { return brokers_; }
+    [[nodiscard]] const std::vector<PartitionView>& partitions() const { return partitions_; }
+    [[nodiscard]] const PartitionView& partition(PartitionNumber number) const { return partitions_[number.value]; }
+    [[nodiscard]] std::optional<PartitionNumber> find(const TopicPartition& partition) const;
+    /// The copy; an empty one that does not exist when the broker never had it.
+    [[nodiscard]] const CopyView& copy(const BrokerView& broker, PartitionNumber number) const;
+    /// The claim with the highest leader epoch seen so far.
+    [[nodiscard]] const ClaimView& newest_claim() const { return newest_claim_; }
+    /// "x-0", or numbers when the topic's creation was not seen.
+    [[nodiscard]] std::string name_of(const TopicPartition& partition) const;
+
+    /// True when the copy's log has that very batch.
+    [[nodiscard]] bool holds(const CopyView& copy, const PartitionView& partition, BatchNumber batch) const;
+    /// ... and the batch is durable there and the copy is not damaged. (Received is enough where positions are not
+    /// durable.)
+    [[nodiscard]] bool holds_durably(const CopyView& copy, const PartitionView& partition, BatchNumber batch) const;
+    /// True when the copy once held `offset` durably and lost it by a fault or by a discard that renews the
+    /// incarnation: a position told before may still be under way.
+    [[nodiscard]] static bool once_held(const CopyView& copy, Offset offset);
+
+    void on_fact(const HostFact& fact);
+    /// A life begins without its host fact having been told.
+    void begin_life(BrokerId id, std::uint32_t life);
+    /// Takes the observation in; call after the invariants have judged it.
+    void apply(BrokerId id, const broker::Observation& observation);
+    /// The loss of what `prefix` holds at and past `from` is accounted for: it is not asked for again.
+    void accept_confirmed_loss(PartitionNumber number, Offset from);
+    void accept_served_loss(PartitionNumber number, Offset from);
+
+  private:
+    friend struct ViewUpdate;
+
+    BrokerView& broker_of(BrokerId id);
+    PartitionNumber number_of(const TopicPartition& partition);
+    CopyView& copy_of(BrokerView& broker, PartitionNumber number);
+    void create_partitions(BrokerView& broker, TopicId topic, std::int32_t partitions);
+    void destroy_disk(BrokerView& broker);
+    void ask_topic_deletion(const std::string& topic_name);
+
+    struct TopicView {
+        TopicId topic;
+        std::string name;
+        bool may_vanish;
+    };
+    TopicView& topic_of(TopicId topic, const std::string& name);
+
+    Settings settings_;
+    std::vector<BrokerView> brokers_;  // sorted by id
+    std::vector<PartitionView> partitions_;
+    FlatMap<TopicPartition, std::uint32_t> numbers_;
+    mutable std::optional<std::pair<TopicPartition, PartitionNumber>> last_found_;  // most lookups repeat
+    std::vector<TopicView> topics_;                                                 // by creation
+    std::vector<std::string> deletions_pending_;  // names whose deletion was asked while no such topic was known
+    ClaimView newest_claim_;
+};
+
+}  // namespace tidelock::checker

@@ -1,0 +1,97 @@
+#include "checker/committed_stable.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "checker/acked_survival.h"
+#include "checker/loss.h"
+
+namespace tidelock::checker {
+namespace {
+
+constexpr InvariantId kThis = InvariantId::kCommittedStable;
+
+/// What is served now must lie on the path served before.
+void judge_content(const Context& context, const BrokerView& broker, const PartitionView& partition,
+                   const CopyView& copy, const broker::RecordsServed& served) {
+    const Offset shared_end = std::min(served.to, partition.served.end);
+    if (shared_end <= served.from) return;
+    const BatchNumber before = partition.served.batches.holding(partition.table, shared_end - 1);
+    const BatchNumber now = copy.batches.holding(partition.table, shared_end - 1);
+    if (before == now || before == kNoBatch || now == kNoBatch) return;
+    context.log.report(
+        kThis, context.time_ns,
+        fmt::format("{}: broker {} served {} where consumers were served {} before", partition.name, broker.id.value,
+                    text_of(partition.table.summary(now)), text_of(partition.table.summary(before))));
+}
+
+}  // namespace
+
+void CommittedStable::judge(const Context& context, const BrokerView& broker,
+                            const broker::HighWatermarkAdvanced& advanced) {
+    if (!advanced.as_leader) return;
+    const std::optional<PartitionNumber> number = context.view.find(advanced.partition);
+    if (!number) return;
+    const CopyView& copy = context.view.copy(broker, *number);
+    const std::string& name = context.view.partition(*number).name;
+    if (copy.leader_epoch == advanced.leader_epoch && advanced.high_watermark < copy.leader_high_watermark) {
+        context.log.report(kThis, context.time_ns,
+                           fmt::format("{}: broker {} moved its high watermark back from {} to {} under epoch {} (I6)",
+                                       name, broker.id.value, copy.leader_high_watermark.value,
+                                       advanced.high_watermark.value, advanced.leader_epoch.value));
+    }
+    if (advanced.high_watermark > copy.log_end_offset) {
+        context.log.report(kThis, context.time_ns,
+                           fmt::format("{}: broker {} moved its high watermark to {}, past its log end {}", name,
+                                       broker.id.value, advanced.high_watermark.value, copy.log_end_offset.value));
+    }
+}
+
+void CommittedStable::judge(const Context& context, const BrokerView& broker, const broker::RecordsServed& served) {
+    const std::optional<PartitionNumber> number = context.view.find(served.partition);
+    if (!number) return;
+    const PartitionView& partition = context.view.partition(*number);
+    const CopyView& copy = context.view.copy(broker, *number);
+    const bool knows_high_watermark = copy.leader_epoch == served.leader_epoch;
+    const Offset limit =
+        knows_high_watermark ? std::min(copy.leader_high_watermark, served.high_watermark) : served.high_watermark;
+    if (served.to > limit && served.to > served.from) {
+        context.log.report(
+            kThis, context.time_ns,
+            fmt::format("{}: broker {} served offsets [{}, {}) under epoch {}, past the high watermark {} (I7)",
+                        partition.name, broker.id.value, served.from.value, served.to.value, served.leader_epoch.value,
+                        limit.value));
+    }
+    if (knows_high_watermark && served.high_watermark < copy.served_high_watermark) {
+        context.log.report(
+            kThis, context.time_ns,
+            fmt::format("{}: broker {} told a consumer the high watermark {} after {} under one epoch {} (I6)",
+                        partition.name, broker.id.value, served.high_watermark.value, copy.served_high_watermark.value,
+                        served.leader_epoch.value));
+    }
+    judge_content(context, broker, partition, copy, served);
+}
+
+void CommittedStable::judge(const Context& context, const BrokerView& broker, const broker::LeaderServing& serving,
+                            ClusterView& view, FaultBudget& budget) {
+    for (std::uint32_t at = 0; at < view.partitions().size(); ++at) {
+        const PartitionNumber number(at);
+        const std::optional<Loss> loss = find_loss(view, broker, number, view.partition(number).served);
+        if (!loss) continue;
+        std::string message = fmt::format(
+            "{}: records that consumers were served (up to {}) are gone when broker {} begins to serve under epoch {}: "
+            "{}",
+            view.partition(number).name, view.partition(number).served.end.value, broker.id.value,
+            serving.leader_epoch.value, loss->explanation);
+        if (loss->is_excused) {
+            excuse(budget, context.time_ns, message);
+        } else {
+            context.log.report(kThis, context.time_ns, std::move(message));
+        }
+        view.accept_served_loss(number, loss->first_missing);
+    }
+}
+
+}  // namespace tidelock::checker

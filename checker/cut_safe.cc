@@ -1,0 +1,120 @@
+#include "checker/cut_safe.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tidelock::checker {
+namespace {
+
+constexpr InvariantId kThis = InvariantId::kCutSafe;
+
+/// The first offset at or past `from` where the copy holds a confirmed record; kNoBatch when there is none.
+BatchNumber confirmed_held_past(const PartitionView& partition, const CopyView& copy, Offset from) {
+    if (from >= partition.confirmed.end) return kNoBatch;
+    const BatchNumber confirmed = partition.confirmed.batches.holding(partition.table, from);
+    const BatchNumber held = copy.batches.holding(partition.table, from);
+    return confirmed == held ? held : kNoBatch;
+}
+
+void report_confirmed_cut(const Context& context, const BrokerView& broker, const PartitionView& partition,
+                          BatchNumber batch, const std::string& deed) {
+    context.log.report(
+        kThis, context.time_ns,
+        fmt::format("{}: broker {} {} though it held {}, which is confirmed (confirmed up to {}) (L8)", partition.name,
+                    broker.id.value, deed, text_of(partition.table.summary(batch)), partition.confirmed.end.value));
+}
+
+/// A failed sync takes only what was never durable (L9).
+void judge_failed_sync_cut(const Context& context, const BrokerView& broker, const PartitionView& partition,
+                           const CopyView& copy, Offset to) {
+    if (to >= copy.durable_end_offset || broker.disk_faults > 0) return;
+    context.log.report(kThis, context.time_ns,
+                       fmt::format("{}: broker {} cut its log to {} after a failed sync, below its durable end {} (L9)",
+                                   partition.name, broker.id.value, to.value, copy.durable_end_offset.value));
+}
+
+}  // namespace
+
+void CutSafe::judge(const Context& context, const BrokerView& broker, const broker::LogTruncated& truncated) {
+    const std::optional<PartitionNumber> number = context.view.find(truncated.partition);
+    if (!number) return;
+    const PartitionView& partition = context.view.partition(*number);
+    const CopyView& copy = context.view.copy(broker, *number);
+    if (truncated.to >= copy.log_end_offset) return;
+    switch (truncated.reason) {
+        case broker::CutReason::kOperator:
+            return;
+        case broker::CutReason::kFailedSync:
+            judge_failed_sync_cut(context, broker, partition, copy, truncated.to);
+            return;
+        case broker::CutReason::kHandshake:
+            break;
+    }
+    if (truncated.to < copy.high_watermark) {
+        context.log.report(
+            kThis, context.time_ns,
+            fmt::format("{}: broker {} cut its log from {} to {}, below its own high watermark {} (L8)", partition.name,
+                        broker.id.value, copy.log_end_offset.value, truncated.to.value, copy.high_watermark.value));
+    }
+    const BatchNumber held = confirmed_held_past(partition, copy, truncated.to);
+    if (held == kNoBatch || partition.may_vanish) return;
+    report_confirmed_cut(context, broker, partition, held,
+                         fmt::format("cut its log from {} to {}", copy.log_end_offset.value, truncated.to.value));
+}
+
+void CutSafe::judge(const Context& context, const BrokerView& broker, const broker::LogReset& reset) {
+    const std::optional<PartitionNumber> number = context.view.find(reset.partition);
+    if (!number) return;
+    const PartitionView& partition = context.view.partition(*number);
+    const CopyView& copy = context.view.copy(broker, *number);
+    const char* wrong = nullptr;
+    switch (reset.reason) {
+        case broker::ResetReason::kBehindLogStart: {
+            if (reset.log_start_offset > partition.legal_start) wrong = "no leader's log starts there (L7)";
+            const BatchNumber held = confirmed_held_past(partition, copy, reset.log_start_offset);
+            if (held != kNoBatch && !partition.may_vanish) {
+                report_confirmed_cut(context, broker, partition, held,
+                                     fmt::format("restarted its log at {}", reset.log_start_offset.value));
+            }
+            break;
+        }
+        case broker::ResetReason::kDamaged:
+            if (!copy.damaged && broker.disk_faults == 0) wrong = "it had found no damage (L4)";
+            break;
+        case broker::ResetReason::kForeign:
+            if (!copy.batches.empty() && partition.table.summary(copy.batches.back()).leader_epoch > LeaderEpoch(0)) {
+                wrong = "its records have leader epochs (L3)";
+            }
+            break;
+    }
+    if (wrong == nullptr) return;
+    context.log.report(kThis, context.time_ns,
+                       fmt::format("{}: broker {} dropped its log [{}, {}) and restarted at {}, but {}", partition.name,
+                                   broker.id.value, copy.log_start_offset.value, copy.log_end_offset.value,
+                                   reset.log_start_offset.value, wrong));
+}
+
+void CutSafe::judge(const Context& context, const BrokerView& broker, const broker::LogStartAdvanced& advanced) {
+    const std::optional<PartitionNumber> number = context.view.find(advanced.partition);
+    if (!number) return;
+    const PartitionView& partition = context.view.partition(*number);
+    const CopyView& copy = context.view.copy(broker, *number);
+    const char* wrong = nullptr;
+    if (advanced.log_start_offset < copy.log_start_offset) wrong = "backwards";
+    if (advanced.log_start_offset > partition.high_watermark_max) wrong = "past every high watermark";
+    if (wrong == nullptr) return;
+    context.log.report(
+        kThis, context.time_ns,
+        fmt::format("{}: broker {} moved its log start {} from {} to {} (highest high watermark {}) (L7)",
+                    partition.name, broker.id.value, wrong, copy.log_start_offset.value,
+                    advanced.log_start_offset.value, partition.high_watermark_max.value));
+}
+
+void CutSafe::judge(const Context& context, const BrokerView& broker, const broker::ProtocolViolationRefused& refused) {
+    context.log.report(kThis, context.time_ns,
+                       fmt::format("broker {} was asked for what {} forbids and refused: {}", broker.id.value,
+                                   refused.rule, refused.what));
+}
+
+}  // namespace tidelock::checker

@@ -1,0 +1,131 @@
+#include "checker/isr_complete.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tidelock::checker {
+namespace {
+
+constexpr InvariantId kThis = InvariantId::kIsrComplete;
+
+bool contains(const std::vector<Replica>& set, const Replica& replica) {
+    return std::find(set.begin(), set.end(), replica) != set.end();
+}
+
+bool contains_broker(const std::vector<Replica>& set, BrokerId broker) {
+    return std::any_of(set.begin(), set.end(), [&](const Replica& member) { return member.broker == broker; });
+}
+
+/// A committed member that nobody stands for in `set`. A broker whose data incarnation changed may stand for its former
+/// self: that one cannot hold or lose anything any more.
+const Replica* unrepresented_in(const std::vector<Replica>& set, const std::vector<Replica>& committed) {
+    for (const Replica& replica : committed) {
+        if (!contains_broker(set, replica.broker)) return &replica;
+    }
+    return nullptr;
+}
+
+/// A member of `wanted` that `set` lacks.
+const Replica* missing_in(const std::vector<Replica>& set, const std::vector<Replica>& wanted) {
+    for (const Replica& replica : wanted) {
+        if (!contains(set, replica)) return &replica;
+    }
+    return nullptr;
+}
+
+/// The acknowledgement set is the committed set and whoever is being added, the leader always included (I4, I8).
+void judge_set(const Context& context, const BrokerView& broker, const LeadershipView& leadership) {
+    const std::vector<Replica>& set = *leadership.acknowledgement_set;
+    const Replica* missing = leadership.committed_set ? unrepresented_in(set, *leadership.committed_set) : nullptr;
+    const bool is_pending = leadership.proposed_set && leadership.proposal_entered;
+    if (missing == nullptr && is_pending) missing = missing_in(set, *leadership.proposed_set);
+    if (missing != nullptr) {
+        context.log.report(
+            kThis, context.time_ns,
+            fmt::format(
+                "broker {} counts acknowledgements over {} under epoch {}, without broker {} of its committed set {} "
+                "or pending set {} (I4)",
+                broker.id.value, text_of(set), leadership.leader_epoch.value, missing->broker.value,
+                leadership.committed_set ? text_of(*leadership.committed_set) : "unknown",
+                leadership.proposed_set ? text_of(*leadership.proposed_set) : "none"));
+    }
+    if (contains_broker(set, broker.id)) return;
+    context.log.report(kThis, context.time_ns,
+                       fmt::format("broker {} leads epoch {} but is not in its own acknowledgement set {} (I8)",
+                                   broker.id.value, leadership.leader_epoch.value, text_of(set)));
+}
+
+bool has_below(const ClusterView& view, const CopyView& copy, const PartitionView& partition, BatchNumber batch,
+               Offset high_watermark) {
+    if (view.holds_durably(copy, partition, batch)) return true;
+    return ClusterView::once_held(copy, high_watermark - 1);
+}
+
+}  // namespace
+
+void IsrComplete::judge(const Context& context, const BrokerView& broker,
+                        const broker::HighWatermarkAdvanced& advanced) {
+    if (!advanced.as_leader || !broker.leadership || !broker.leadership->acknowledgement_set) return;
+    if (broker.leadership->leader_epoch != advanced.leader_epoch) return;
+    judge_set(context, broker, *broker.leadership);
+
+    const std::optional<PartitionNumber> number = context.view.find(advanced.partition);
+    if (!number) return;
+    const PartitionView& partition = context.view.partition(*number);
+    const CopyView& leader_copy = context.view.copy(broker, *number);
+    if (advanced.high_watermark <= leader_copy.log_start_offset) return;
+    const BatchNumber batch = leader_copy.batches.holding(partition.table, advanced.high_watermark - 1);
+    if (batch == kNoBatch) return;  // past the log end: V5 says so
+    for (const Replica& member : broker.leadership->acknowledgement_set.value()) {
+        const BrokerView& member_view = context.view.broker(member.broker);
+        const CopyView& copy = context.view.copy(member_view, *number);
+        if (has_below(context.view, copy, partition, batch, advanced.high_watermark)) continue;
+        context.log.report(
+            kThis, context.time_ns,
+            fmt::format(
+                "{}: broker {} moved its high watermark to {} under epoch {}, but broker {} of its acknowledgement set "
+                "{} durably holds [{}, {}){} and its log ends at {} (I6, L2)",
+                partition.name, broker.id.value, advanced.high_watermark.value, advanced.leader_epoch.value,
+                member.broker.value, text_of(*broker.leadership->acknowledgement_set), copy.log_start_offset.value,
+                copy.durable_end_offset.value, copy.damaged ? ", damaged," : "", copy.log_end_offset.value));
+        return;
+    }
+}
+
+void IsrComplete::judge(const Context& context, const BrokerView& broker, const broker::InSyncSetProposed& proposed) {
+    if (!broker.leadership || broker.leadership->leader_epoch != proposed.leader_epoch) return;
+    const bool is_pending = broker.leadership->proposed_set && broker.leadership->proposal_entered;
+    if (is_pending && *broker.leadership->proposed_set != proposed.members) {
+        context.log.report(
+            kThis, context.time_ns,
+            fmt::format("broker {} proposed the in-sync set {} under epoch {} while {} is still pending (I3)",
+                        broker.id.value, text_of(proposed.members), proposed.leader_epoch.value,
+                        text_of(*broker.leadership->proposed_set)));
+    }
+    if (!broker.leadership->acknowledgement_set) return;
+    const Replica* missing = missing_in(*broker.leadership->acknowledgement_set, proposed.members);
+    if (missing == nullptr) return;
+    context.log.report(kThis, context.time_ns,
+                       fmt::format("broker {} proposed the in-sync set {} under epoch {} before broker {} was in its "
+                                   "acknowledgement set {} (I4)",
+                                   broker.id.value, text_of(proposed.members), proposed.leader_epoch.value,
+                                   missing->broker.value, text_of(*broker.leadership->acknowledgement_set)));
+}
+
+void IsrComplete::judge(const Context& context, const BrokerView& broker, const broker::LogReset& reset) {
+    if (reset.reason == broker::ResetReason::kBehindLogStart) return;
+    const std::optional<PartitionNumber> number = context.view.find(reset.partition);
+    if (!number) return;
+    const CopyView& copy = context.view.copy(broker, *number);
+    const bool has_data = copy.durable_end_offset > copy.log_start_offset;
+    if (!has_data || copy.durable_under == Incarnation(0) || copy.durable_under != broker.data_incarnation) return;
+    context.log.report(kThis, context.time_ns,
+                       fmt::format("{}: broker {} dropped records [{}, {}) under the data incarnation {} that had "
+                                   "promised them: it is renewed "
+                                   "first (I10)",
+                                   context.view.partition(*number).name, broker.id.value, copy.log_start_offset.value,
+                                   copy.durable_end_offset.value, broker.data_incarnation.value));
+}
+
+}  // namespace tidelock::checker

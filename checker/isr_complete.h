@@ -1,0 +1,17 @@
+/// V7: every member of the leader's acknowledgement set durably holds everything below its high watermark (I6), the set
+/// is the larger one while a change is pending (I4), and nobody discards data under an incarnation that a set may name
+/// (I10).
+#pragma once
+
+#include "checker/invariant.h"
+
+namespace tidelock::checker {
+
+class IsrComplete {
+  public:
+    void judge(const Context& context, const BrokerView& broker, const broker::HighWatermarkAdvanced& advanced);
+    void judge(const Context& context, const BrokerView& broker, const broker::InSyncSetProposed& proposed);
+    void judge(const Context& context, const BrokerView& broker, const broker::LogReset& reset);
+};
+
+}  // namespace tidelock::checker

@@ -1,0 +1,60 @@
+#include "checker/leader_completeness.h"
+
+#include <fmt/format.h>
+
+#include "checker/loss.h"
+
+namespace tidelock::checker {
+namespace {
+
+constexpr InvariantId kThis = InvariantId::kLeaderCompleteness;
+
+/// A broker that holds the epoch's claim but has not opened yet (G3). One that holds no claim at all is V18's.
+void judge_open(const Context& context, const BrokerView& broker, const TopicPartition& partition,
+                LeaderEpoch leader_epoch, const std::string& deed) {
+    if (context.view.settings().preset == broker::Preset::kStatic) return;
+    const bool is_early =
+        broker.leadership && broker.leadership->leader_epoch == leader_epoch && !broker.leadership->serving;
+    if (!is_early) return;
+    context.log.report(kThis, context.time_ns,
+                       fmt::format("{}: broker {} {} under epoch {} before it opened to clients (R4, G3)",
+                                   context.view.name_of(partition), broker.id.value, deed, leader_epoch.value));
+}
+
+}  // namespace
+
+void LeaderCompleteness::judge(const Context& context, const BrokerView& broker, const broker::LeaderServing& serving) {
+    const bool is_claimed =
+        broker.leadership && broker.leadership->claimed && broker.leadership->leader_epoch == serving.leader_epoch;
+    if (context.view.settings().preset == broker::Preset::kGroup && !is_claimed) {
+        context.log.report(kThis, context.time_ns,
+                           fmt::format("broker {} begins to serve under epoch {} before its claim committed (R4)",
+                                       broker.id.value, serving.leader_epoch.value));
+    }
+    for (std::uint32_t at = 0; at < context.view.partitions().size(); ++at) {
+        const PartitionView& partition = context.view.partitions()[at];
+        const std::optional<Loss> loss = find_loss(context.view, broker, PartitionNumber(at), partition.confirmed);
+        if (!loss || loss->is_excused) continue;
+        context.log.report(
+            kThis, context.time_ns,
+            fmt::format("{}: broker {} begins to serve under epoch {} without the confirmed records up to {}: {}",
+                        partition.name, broker.id.value, serving.leader_epoch.value, partition.confirmed.end.value,
+                        loss->explanation));
+    }
+}
+
+void LeaderCompleteness::judge(const Context& context, const BrokerView& broker,
+                               const broker::RecordsAcknowledged& acknowledged) {
+    if (broker.leadership && broker.leadership->serving) return;
+    judge_open(
+        context, broker, acknowledged.partition, acknowledged.leader_epoch,
+        fmt::format("acknowledged offsets {}..{}", acknowledged.base_offset.value, acknowledged.last_offset.value));
+}
+
+void LeaderCompleteness::judge(const Context& context, const BrokerView& broker, const broker::RecordsServed& served) {
+    if (broker.leadership && broker.leadership->serving) return;
+    judge_open(context, broker, served.partition, served.leader_epoch,
+               fmt::format("served offsets [{}, {})", served.from.value, served.to.value));
+}
+
+}  // namespace tidelock::checker

@@ -1,0 +1,87 @@
+#include "checker/loss.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "checker/invariant.h"
+
+namespace tidelock::checker {
+namespace {
+
+bool is_destroyed_at(const ClusterView& view, const PartitionView& partition, const CopyView& copy, Offset offset) {
+    if (copy.destroyed_below <= offset) return false;
+    return !view.holds_durably(copy, partition, copy.batches.holding(partition.table, offset));
+}
+
+/// The first offset of `prefix` that the copy does not have.
+std::optional<Offset> first_missing(const ClusterView& view, const PartitionView& partition, const CopyView& copy,
+                                    const StablePrefix& prefix) {
+    if (prefix.end <= partition.legal_start || prefix.batches.empty()) return std::nullopt;
+    if (!copy.exists || copy.damaged) return partition.legal_start;
+    if (copy.log_start_offset > partition.legal_start) return partition.legal_start;
+    // By log matching the copy has all of the prefix if it has its last batch.
+    if (view.holds(copy, partition, prefix.batches.back())) return std::nullopt;
+    const std::span<const BatchNumber> batches = prefix.batches.all();
+    const auto missing = std::partition_point(batches.begin(), batches.end(), [&](BatchNumber batch) {
+        return partition.table.summary(batch).last_offset < partition.legal_start || view.holds(copy, partition, batch);
+    });
+    if (missing == batches.end()) return std::nullopt;
+    return std::max(partition.table.summary(*missing).base_offset, partition.legal_start);
+}
+
+std::string copies_text(const ClusterView& view, PartitionNumber number, Offset offset) {
+    const PartitionView& partition = view.partition(number);
+    std::string text;
+    for (const BrokerView& broker : view.brokers()) {
+        const CopyView& copy = view.copy(broker, number);
+        const BatchNumber held = copy.batches.holding(partition.table, offset);
+        const char* state = "without it";
+        if (!copy.exists) state = "no copy";
+        if (is_destroyed_at(view, partition, copy, offset))
+            state = "destroyed by a disk fault";
+        else if (copy.damaged)
+            state = "damaged";
+        else if (copy.exists && held != kNoBatch)
+            state = broker.running ? "up" : "down, disk kept";
+        const std::string at = held == kNoBatch ? "" : fmt::format(" has {}", text_of(partition.table.summary(held)));
+        text += fmt::format("{}broker {}{} [{}]", text.empty() ? "" : ", ", broker.id.value, at, state);
+    }
+    return text;
+}
+
+}  // namespace
+
+std::int32_t destroyed_copy_count(const ClusterView& view, PartitionNumber number, Offset offset) {
+    std::int32_t count = 0;
+    for (const BrokerView& broker : view.brokers()) {
+        if (is_destroyed_at(view, view.partition(number), view.copy(broker, number), offset)) ++count;
+    }
+    return count;
+}
+
+std::optional<Loss> find_loss(const ClusterView& view, const BrokerView& broker, PartitionNumber number,
+                              const StablePrefix& prefix) {
+    const PartitionView& partition = view.partition(number);
+    if (partition.may_vanish) return std::nullopt;
+    const std::optional<Offset> missing = first_missing(view, partition, view.copy(broker, number), prefix);
+    if (!missing) return std::nullopt;
+
+    Loss loss;
+    loss.first_missing = *missing;
+    const std::int32_t destroyed = destroyed_copy_count(view, number, *missing);
+    const std::int32_t tolerated = destroyed_copies_tolerated(view.settings());
+    loss.is_excused = destroyed > tolerated;
+    const BatchNumber expected = prefix.batches.holding(partition.table, *missing);
+    const CopyView& copy = view.copy(broker, number);
+    loss.explanation = fmt::format(
+        "offset {} is expected to hold {}; broker {}'s log is [{}, {}){}; copies of that offset: {}; {} destroyed by "
+        "disk faults, {} "
+        "tolerated (G8)",
+        missing->value, expected == kNoBatch ? "a record" : text_of(partition.table.summary(expected)), broker.id.value,
+        copy.log_start_offset.value, copy.log_end_offset.value, copy.damaged ? ", damaged" : "",
+        copies_text(view, number, *missing), destroyed, tolerated);
+    return loss;
+}
+
+}  // namespace tidelock::checker

@@ -1,0 +1,78 @@
+#include "checker/offsets_monotonic.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+namespace tidelock::checker {
+namespace {
+
+void insert_sorted(std::vector<Offset>& offsets, Offset offset) {
+    const auto at = std::lower_bound(offsets.begin(), offsets.end(), offset);
+    if (at == offsets.end() || *at != offset) offsets.insert(at, offset);
+}
+
+}  // namespace
+
+void OffsetsMonotonic::judge(const ClientCall& call, const OffsetCommitCall& commit) {
+    if (call.outcome == Outcome::kFailed) return;
+    const Key key{commit.group, commit.partition};
+    std::erase_if(suspects_, [&](const Suspect& suspect) {
+        return suspect.key == key && suspect.answered == commit.offset && call.invoked_ns <= suspect.returned_ns;
+    });
+    Committed& committed = committed_[key];
+    if (call.outcome == Outcome::kUnknown) {
+        // It may take effect at any time, even after later commits: its offset is a possible answer from now on.
+        insert_sorted(committed.may_be_committed, commit.offset);
+        return;
+    }
+    Offset floor = commit.offset;
+    // Of two commits at the same time either may be the later one.
+    const bool is_concurrent = !committed.floors.empty() && call.invoked_ns < committed.last_returned_ns;
+    if (is_concurrent) floor = std::min(floor, committed.floors.back().offset);
+    committed.floors.push_back(Floor{call.returned_ns, floor});
+    committed.last_returned_ns = call.returned_ns;
+}
+
+void OffsetsMonotonic::judge(const ClientCall& call, const OffsetFetchCall& fetch, bool is_excused) {
+    if (call.outcome != Outcome::kOk || is_excused) return;
+    const auto found = committed_.find(Key{fetch.group, fetch.partition});
+    if (found == committed_.end()) return;
+    const std::vector<Floor>& floors = found->second.floors;
+    const auto after = std::partition_point(floors.begin(), floors.end(),
+                                            [&](const Floor& floor) { return floor.since_ns <= call.invoked_ns; });
+    if (after == floors.begin()) return;  // nothing was acknowledged before it was asked
+    Floor expected = *(after - 1);
+    // Commits acknowledged while it was under way may be what it saw.
+    for (auto floor = after; floor != floors.end(); ++floor) {
+        if (floor->offset < expected.offset) expected = *floor;
+    }
+    const std::vector<Offset>& possible = found->second.may_be_committed;
+    const bool is_possible = fetch.offset && std::binary_search(possible.begin(), possible.end(), *fetch.offset);
+    if (is_possible || (fetch.offset && *fetch.offset >= expected.offset)) return;
+    suspects_.push_back(Suspect{
+        found->first, fetch.offset, call.returned_ns,
+        fmt::format(
+            "client {} call {}: group {} on topic {} partition {} was told the committed offset {}, but a commit of {} "
+            "had been acknowledged at {} ns, before it asked at {} ns (T1)",
+            call.client.value, call.call, fetch.group.value, fetch.partition.topic.value,
+            fetch.partition.partition.value, fetch.offset ? std::to_string(fetch.offset->value) : std::string("none"),
+            expected.offset.value, expected.since_ns, call.invoked_ns)});
+}
+
+void OffsetsMonotonic::judge_at_end(ViolationLog& log) const {
+    for (const Suspect& suspect : suspects_) {
+        log.report(InvariantId::kOffsetsMonotonic, suspect.returned_ns, suspect.message);
+    }
+}
+
+void OffsetsMonotonic::forget_topic(ClientTopic topic) {
+    std::vector<Key> gone;
+    for (const auto& [key, committed] : committed_) {
+        if (key.partition.topic == topic) gone.push_back(key);
+    }
+    for (const Key& key : gone) committed_.erase(key);
+}
+
+}  // namespace tidelock::checker

@@ -1,0 +1,53 @@
+/// V14: a committed group offset never goes back except by a later commit of a lower one, judged from client calls: an
+/// offset fetch answers at least what was acknowledged before it was asked.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "checker/history.h"
+#include "checker/violation.h"
+#include "protocol/base/flat_map.h"
+
+namespace tidelock::checker {
+
+class OffsetsMonotonic {
+  public:
+    void judge(const ClientCall& call, const OffsetCommitCall& commit);
+    /// `is_excused`: an excused loss may have taken committed offsets with it.
+    void judge(const ClientCall& call, const OffsetFetchCall& fetch, bool is_excused);
+    /// A deleted topic's offsets are gone with it.
+    void forget_topic(ClientTopic topic);
+    /// Reports what no later returning commit has explained.
+    void judge_at_end(ViolationLog& log) const;
+
+  private:
+    struct Key {
+        ClientGroup group;
+        ClientPartition partition;
+        constexpr auto operator<=>(const Key&) const = default;
+    };
+    /// From `since_ns` on (a commit's return) no fetch may answer less than `offset`.
+    struct Floor {
+        std::int64_t since_ns;
+        Offset offset;
+    };
+    struct Committed {
+        std::vector<Floor> floors;  // by rising time
+        std::int64_t last_returned_ns = 0;
+        std::vector<Offset> may_be_committed;  // of commits whose outcome is unknown; sorted
+    };
+    /// An answer below the floor. A commit of that offset that was under way explains it, and may return later.
+    struct Suspect {
+        Key key;
+        std::optional<Offset> answered;
+        std::int64_t returned_ns;
+        std::string message;
+    };
+    FlatMap<Key, Committed> committed_;
+    std::vector<Suspect> suspects_;
+};
+
+}  // namespace tidelock::checker

@@ -1,0 +1,80 @@
+#include "checker/progress.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tidelock::checker {
+namespace {
+
+void expect_brokers(const FinalView& view, std::vector<std::string>& unmet) {
+    for (const FinalBroker& broker : view.brokers) {
+        if (broker.running) continue;
+        const std::string why = broker.refused.empty() ? "" : fmt::format(": it refused to start: {}", broker.refused);
+        unmet.push_back(fmt::format("broker {} is not running{}", broker.broker.value, why));
+    }
+}
+
+void expect_full_set(const Settings& settings, const FinalView& view, std::vector<std::string>& unmet) {
+    std::string members;
+    for (const Replica& member : view.in_sync_replicas) {
+        members += fmt::format("{}{}", members.empty() ? "" : ", ", member.broker.value);
+    }
+    for (const BrokerId member : settings.members) {
+        const bool is_in = std::any_of(view.in_sync_replicas.begin(), view.in_sync_replicas.end(),
+                                       [&](const Replica& replica) { return replica.broker == member; });
+        if (!is_in) unmet.push_back(fmt::format("in-sync set {{{}}} lacks broker {}", members, member.value));
+    }
+}
+
+void expect_level_copies(const Settings& settings, const FinalView& view, const FinalPartition& partition,
+                         std::vector<std::string>& unmet) {
+    const std::string name = fmt::format("partition {}-{}", partition.topic_name, partition.partition.partition.value);
+    const FinalCopy* leader = nullptr;
+    for (const FinalCopy& copy : partition.copies) {
+        if (view.leader == copy.broker) leader = &copy;
+    }
+    if (leader == nullptr) {
+        if (view.leader) unmet.push_back(fmt::format("{}: leader {} has no copy", name, view.leader->value));
+        return;
+    }
+    if (leader->high_watermark < leader->log_end_offset) {
+        unmet.push_back(fmt::format("{}: high watermark {} < log end {} at leader {}", name,
+                                    leader->high_watermark.value, leader->log_end_offset.value, leader->broker.value));
+    }
+    for (const BrokerId member : settings.members) {
+        const auto copy = std::find_if(partition.copies.begin(), partition.copies.end(),
+                                       [&](const FinalCopy& c) { return c.broker == member; });
+        if (copy == partition.copies.end()) {
+            unmet.push_back(fmt::format("{}: broker {} has no copy", name, member.value));
+        } else if (copy->log_end_offset != leader->log_end_offset) {
+            unmet.push_back(fmt::format("{}: broker {} ends at {}, leader {} at {}", name, member.value,
+                                        copy->log_end_offset.value, leader->broker.value,
+                                        leader->log_end_offset.value));
+        }
+    }
+    if (!partition.writable) unmet.push_back(fmt::format("{}: no produce with acks=all was acknowledged", name));
+}
+
+}  // namespace
+
+std::vector<std::string> unmet_expectations(const Settings& settings, const FinalView& view) {
+    std::vector<std::string> unmet;
+    expect_brokers(view, unmet);
+    if (!view.leader) unmet.emplace_back("no leader serves");
+    if (view.leader) expect_full_set(settings, view, unmet);
+    for (const FinalPartition& partition : view.partitions) expect_level_copies(settings, view, partition, unmet);
+    for (const FinalConsumer& consumer : view.consumers) {
+        if (consumer.position >= consumer.log_end_offset) continue;
+        unmet.push_back(fmt::format("{} stopped at {} of {}", consumer.name, consumer.position.value,
+                                    consumer.log_end_offset.value));
+    }
+    for (const FinalRead& read : view.reads) {
+        if (read.complete) continue;
+        unmet.push_back(fmt::format("the last read of topic {} partition {} did not reach the end",
+                                    read.partition.topic.value, read.partition.partition.value));
+    }
+    return unmet;
+}
+
+}  // namespace tidelock::checker

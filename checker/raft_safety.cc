@@ -1,0 +1,297 @@
+#include "checker/raft_safety.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tidelock::checker {
+namespace {
+
+constexpr InvariantId kThis = InvariantId::kRaftSafety;
+
+std::uint64_t key_of(LogIndex index, Term term) {
+    return (static_cast<std::uint64_t>(term.value) << 40) ^ static_cast<std::uint64_t>(index.value);
+}
+
+}  // namespace
+
+LogIndex RaftSafety::Replica::last_index() const {
+    return snapshot_index + static_cast<std::int64_t>(entries.size());
+}
+
+const RaftSafety::Entry* RaftSafety::Replica::entry_at(LogIndex index) const {
+    if (index <= snapshot_index || index > last_index()) return nullptr;
+    return &entries[static_cast<std::size_t>(index - snapshot_index - 1)];
+}
+
+RaftSafety::Replica& RaftSafety::replica_of(BrokerId broker, std::uint32_t life) {
+    const auto at =
+        std::find_if(replicas_.begin(), replicas_.end(), [&](const Replica& r) { return r.broker == broker; });
+    Replica& replica = at != replicas_.end() ? *at : replicas_.emplace_back();
+    replica.broker = broker;
+    if (replica.life != life) {
+        replica.life = life;
+        replica.appended_in_life = false;
+        replica.committed_index = LogIndex(0);
+    }
+    return replica;
+}
+
+RaftSafety::Replica& RaftSafety::replica_of(const BrokerView& broker) {
+    return replica_of(broker.id, broker.life);
+}
+
+const RaftSafety::Committed* RaftSafety::committed_at(LogIndex index) const {
+    if (index.value < 1 || index.value > static_cast<std::int64_t>(committed_.size())) return nullptr;
+    const Committed& committed = committed_[static_cast<std::size_t>(index.value - 1)];
+    return committed.entry.term == Term(0) ? nullptr : &committed;
+}
+
+void RaftSafety::on_fact(const HostFact& fact) {
+    const auto* emptied = std::get_if<DiskEmptied>(&fact);
+    const auto* rejoined = std::get_if<OperatorRejoinedEmpty>(&fact);
+    if (emptied == nullptr && rejoined == nullptr) return;
+    const BrokerId broker = emptied != nullptr ? emptied->broker : rejoined->broker;
+    for (Replica& replica : replicas_) {
+        if (replica.broker != broker) continue;
+        // Its votes are remembered: an earlier life's vote may still be counted by somebody (R11).
+        replica.held_before_loss = std::max(replica.held_before_loss, replica.last_index());
+        replica.entries.clear();
+        replica.snapshot_index = LogIndex(0);
+        replica.term_max = Term(0);
+    }
+}
+
+void RaftSafety::judge_term(const Context& context, Replica& replica, Term term, const char* deed) {
+    if (term < replica.term_max) {
+        context.log.report(kThis, context.time_ns,
+                           fmt::format("broker {} {} in term {} after it was in term {}: a term never falls (R2)",
+                                       replica.broker.value, deed, term.value, replica.term_max.value));
+    }
+    replica.term_max = std::max(replica.term_max, term);
+}
+
+void RaftSafety::judge(const Context& context, const BrokerView& broker, const broker::VoteGranted& granted) {
+    Replica& replica = replica_of(broker);
+    judge_term(context, replica, granted.term, "voted");
+    const auto [vote, is_first] =
+        replica.votes.try_emplace(granted.term, Vote{granted.candidate, granted.voter_incarnation});
+    if (is_first || vote->second.candidate == granted.candidate) return;
+    // A vote for itself under a former incarnation elects nobody: that candidate is gone.
+    const bool was_for_former_self =
+        vote->second.candidate == replica.broker && vote->second.voter_incarnation != granted.voter_incarnation;
+    if (was_for_former_self) return;
+    context.log.report(
+        kThis, context.time_ns,
+        fmt::format(
+            "broker {} voted for broker {} in term {} (incarnation {}), after it had voted for broker {} in that term "
+            "(incarnation {}): one durable vote a term (R2, R11)",
+            replica.broker.value, granted.candidate.value, granted.term.value, granted.voter_incarnation.value,
+            vote->second.candidate.value, vote->second.voter_incarnation.value));
+}
+
+void RaftSafety::judge(const Context& context, const BrokerView& broker, const broker::RaftLeaderElected& elected) {
+    Replica& replica = replica_of(broker);
+    judge_term(context, replica, elected.term, "was elected");
+    const auto [leader, is_first] = leaders_.try_emplace(elected.term, Leader{broker.id, broker.life});
+    const bool is_same = leader->second.broker == broker.id && leader->second.life == broker.life;
+    if (!is_first && !is_same) {
+        context.log.report(
+            kThis, context.time_ns,
+            fmt::format("broker {} (life {}) was elected in term {}, which broker {} (life {}) leads: election safety",
+                        broker.id.value, broker.life, elected.term.value, leader->second.broker.value,
+                        leader->second.life));
+    }
+    judge_completeness(context, replica, elected);
+    newest_leader_term_ = std::max(newest_leader_term_, elected.term);
+}
+
+void RaftSafety::judge_completeness(const Context& context, const Replica& replica,
+                                    const broker::RaftLeaderElected& elected) {
+    // Entries that were committed before anybody was elected in this term or a newer one.
+    const auto end = std::partition_point(committed_.begin(), committed_.end(),
+                                          [&](const Committed& c) { return c.known_by_term < elected.term; });
+    if (end == committed_.begin()) return;
+    const LogIndex index(end - committed_.begin());
+    if (index <= replica.snapshot_index) return;
+    const Committed* expected = committed_at(index);
+    const Entry* held = replica.entry_at(index);
+    if (expected == nullptr || (held != nullptr && held->term == expected->entry.term)) return;
+    context.log.report(
+        kThis, context.time_ns,
+        fmt::format(
+            "broker {} was elected in term {} without the committed entry {} (term {}): its log ends at {}{} (leader "
+            "completeness)",
+            replica.broker.value, elected.term.value, index.value, expected->entry.term.value,
+            replica.last_index().value,
+            held != nullptr ? fmt::format(" and has term {} there", held->term.value) : ""));
+}
+
+void RaftSafety::judge_match(const Context& context, const Replica& replica,
+                             const broker::RaftEntryAppended& appended) {
+    const Entry* previous = replica.entry_at(appended.index - 1);
+    const KnownEntry now{appended.index, Entry{appended.term, appended.content},
+                         previous != nullptr ? previous->term : Term(0), previous != nullptr};
+    const std::uint64_t key = key_of(appended.index, appended.term);
+    const std::optional<std::uint32_t> number = known_by_name_.find(key);
+    if (!number) {
+        known_by_name_.put(key, static_cast<std::uint32_t>(known_.size()));
+        known_.push_back(now);
+    } else {
+        KnownEntry& known = known_[*number];
+        if (known.entry.content != now.entry.content) {
+            context.log.report(
+                kThis, context.time_ns,
+                fmt::format("broker {} appended entry {} of term {} with content {:016x}, elsewhere it is "
+                            "{:016x}: same index and term, same command",
+                            replica.broker.value, appended.index.value, appended.term.value, appended.content,
+                            known.entry.content));
+        }
+        if (known.has_previous && now.has_previous && known.previous_term != now.previous_term) {
+            context.log.report(
+                kThis, context.time_ns,
+                fmt::format("broker {} appended entry {} of term {} after an entry of term {}, elsewhere it "
+                            "follows one of term {}: log matching",
+                            replica.broker.value, appended.index.value, appended.term.value, now.previous_term.value,
+                            known.previous_term.value));
+        }
+        if (!known.has_previous) known = now;
+    }
+    if (previous != nullptr && previous->term > appended.term) {
+        context.log.report(
+            kThis, context.time_ns,
+            fmt::format("broker {} appended entry {} of term {} after an entry of term {}", replica.broker.value,
+                        appended.index.value, appended.term.value, previous->term.value));
+    }
+}
+
+void RaftSafety::judge(const Context& context, const BrokerView& broker, const broker::RaftEntryAppended& appended) {
+    Replica& replica = replica_of(broker);
+    if (!replica.appended_in_life && appended.index <= replica.last_index() &&
+        appended.index > replica.snapshot_index) {
+        replica.entries.resize(static_cast<std::size_t>(appended.index - replica.snapshot_index - 1));
+    }
+    replica.appended_in_life = true;
+    if (appended.index != replica.last_index() + 1) {
+        context.log.report(kThis, context.time_ns,
+                           fmt::format("broker {} appended entry {} while its log ends at {}", replica.broker.value,
+                                       appended.index.value, replica.last_index().value));
+        // Start over from what it says.
+        replica.entries.clear();
+        replica.snapshot_index = appended.index - 1;
+    }
+    judge_match(context, replica, appended);
+    const Committed* committed = committed_at(appended.index);
+    if (committed != nullptr && committed->entry.term < appended.term) {
+        context.log.report(
+            kThis, context.time_ns,
+            fmt::format("broker {} appended entry {} of term {} where the entry of term {} is committed",
+                        replica.broker.value, appended.index.value, appended.term.value, committed->entry.term.value));
+    }
+    replica.entries.push_back(Entry{appended.term, appended.content});
+}
+
+void RaftSafety::judge(const Context& context, const BrokerView& broker,
+                       const broker::RaftEntriesTruncated& truncated) {
+    Replica& replica = replica_of(broker);
+    const Entry* cut = replica.entry_at(truncated.from);
+    const Committed* committed = committed_at(truncated.from);
+    if (cut != nullptr && committed != nullptr && cut->term == committed->entry.term) {
+        context.log.report(
+            kThis, context.time_ns,
+            fmt::format("broker {} removed entries from {} on, but its entry {} (term {}) is committed",
+                        replica.broker.value, truncated.from.value, truncated.from.value, cut->term.value));
+    }
+    if (truncated.from <= replica.snapshot_index) return;
+    const auto kept = static_cast<std::size_t>(truncated.from - replica.snapshot_index - 1);
+    if (kept < replica.entries.size()) replica.entries.resize(kept);
+}
+
+void RaftSafety::judge_majority(const Context& context, const broker::RaftEntryCommitted& committed) {
+    const auto members = static_cast<std::int64_t>(context.view.settings().members.size());
+    // An admission needs a majority of the others only (R11), which is less than a majority when the number is even.
+    const std::int64_t needed = (members - 1) / 2 + 1;
+    std::int64_t holders = 0;
+    for (const Replica& replica : replicas_) {
+        const Entry* held = replica.entry_at(committed.index);
+        const bool holds = held != nullptr && held->term == committed.term;
+        if (holds || replica.snapshot_index >= committed.index || replica.held_before_loss >= committed.index)
+            ++holders;
+    }
+    if (holders >= needed) return;
+    context.log.report(kThis, context.time_ns,
+                       fmt::format("entry {} of term {} was committed while {} of {} brokers hold it, {} are needed",
+                                   committed.index.value, committed.term.value, holders, members, needed));
+}
+
+void RaftSafety::judge_commit_order(const Context& context, const Replica& replica,
+                                    const broker::RaftEntryCommitted& committed) {
+    const bool skips = replica.committed_index != LogIndex(0) && committed.index != replica.committed_index + 1 &&
+                       committed.index > replica.snapshot_index + 1;
+    const bool repeats = committed.index <= replica.committed_index;
+    if (!skips && !repeats) return;
+    context.log.report(kThis, context.time_ns,
+                       fmt::format("broker {} reported entry {} committed after entry {}: each once, in order",
+                                   replica.broker.value, committed.index.value, replica.committed_index.value));
+}
+
+void RaftSafety::judge(const Context& context, const BrokerView& broker, const broker::RaftEntryCommitted& committed) {
+    Replica& replica = replica_of(broker);
+    judge_commit_order(context, replica, committed);
+    replica.committed_index = committed.index;
+    const Entry* held = replica.entry_at(committed.index);
+    if (held != nullptr && (held->term != committed.term || held->content != committed.content)) {
+        context.log.report(
+            kThis, context.time_ns,
+            fmt::format("broker {} committed entry {} of term {}, but its log has term {} there", replica.broker.value,
+                        committed.index.value, committed.term.value, held->term.value));
+    }
+    if (const Committed* known = committed_at(committed.index)) {
+        if (known->entry.term == committed.term && known->entry.content == committed.content) return;
+        context.log.report(
+            kThis, context.time_ns,
+            fmt::format(
+                "broker {} committed entry {} of term {} (content {:016x}), which was committed as term {} (content "
+                "{:016x}): committed entries never change",
+                replica.broker.value, committed.index.value, committed.term.value, committed.content,
+                known->entry.term.value, known->entry.content));
+        return;
+    }
+    judge_majority(context, committed);
+    // An index nobody reported before stays unknown: term 0.
+    const auto size = static_cast<std::size_t>(committed.index.value);
+    if (committed_.size() < size) committed_.resize(size, Committed{Entry{}, newest_leader_term_});
+    committed_[size - 1] = Committed{Entry{committed.term, committed.content}, committed_[size - 1].known_by_term};
+}
+
+void RaftSafety::judge(const Context& context, const BrokerView& broker,
+                       const broker::RaftSnapshotInstalled& installed) {
+    Replica& replica = replica_of(broker);
+    const auto [known, is_first] =
+        snapshots_.try_emplace(installed.last_index, Snapshot{installed.last_term, installed.content});
+    if (!is_first && (known->second.last_term != installed.last_term || known->second.content != installed.content)) {
+        context.log.report(
+            kThis, context.time_ns,
+            fmt::format("broker {} has a snapshot up to entry {} (term {}) that differs from another one (term {})",
+                        replica.broker.value, installed.last_index.value, installed.last_term.value,
+                        known->second.last_term.value));
+    }
+    const Committed* committed = committed_at(installed.last_index);
+    if (committed != nullptr && committed->entry.term != installed.last_term) {
+        context.log.report(kThis, context.time_ns,
+                           fmt::format("broker {} installed a snapshot up to entry {} of term {}, committed is term {}",
+                                       replica.broker.value, installed.last_index.value, installed.last_term.value,
+                                       committed->entry.term.value));
+    }
+    const Entry* held = replica.entry_at(installed.last_index);
+    if (held != nullptr && held->term == installed.last_term) {
+        const auto covered = static_cast<std::ptrdiff_t>(installed.last_index - replica.snapshot_index);
+        replica.entries.erase(replica.entries.begin(), replica.entries.begin() + covered);
+    } else if (installed.last_index > replica.snapshot_index) {
+        replica.entries.clear();
+    }
+    replica.snapshot_index = std::max(replica.snapshot_index, installed.last_index);
+    replica.committed_index = std::max(replica.committed_index, installed.last_index);
+}
+
+}  // namespace tidelock::checker

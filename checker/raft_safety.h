@@ -1,0 +1,89 @@
+/// V8: Raft as it must be whatever happens: one leader and one durable vote a term, terms that never fall, logs that
+/// match, committed entries that stay, and every elected leader holding them (Raft thesis 3.6; R1-R11).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "checker/hash_index.h"
+#include "checker/host_fact.h"
+#include "checker/invariant.h"
+#include "protocol/base/flat_map.h"
+
+namespace tidelock::checker {
+
+class RaftSafety {
+  public:
+    void on_fact(const HostFact& fact);
+
+    void judge(const Context& context, const BrokerView& broker, const broker::VoteGranted& granted);
+    void judge(const Context& context, const BrokerView& broker, const broker::RaftLeaderElected& elected);
+    void judge(const Context& context, const BrokerView& broker, const broker::RaftEntryAppended& appended);
+    void judge(const Context& context, const BrokerView& broker, const broker::RaftEntriesTruncated& truncated);
+    void judge(const Context& context, const BrokerView& broker, const broker::RaftEntryCommitted& committed);
+    void judge(const Context& context, const BrokerView& broker, const broker::RaftSnapshotInstalled& installed);
+
+  private:
+    struct Entry {
+        Term term;
+        std::uint64_t content = 0;
+    };
+    struct Vote {
+        BrokerId candidate;
+        Incarnation voter_incarnation;
+    };
+    /// One broker's Raft state as far as it is known.
+    struct Replica {
+        BrokerId broker;
+        std::uint32_t life = 0;         // of the last observation
+        bool appended_in_life = false;  // unsynced entries of the life before may be gone until then
+        Term term_max;                  // of the current incarnation
+        FlatMap<Term, Vote> votes;      // over all incarnations
+        LogIndex snapshot_index;        // entries up to it are in a snapshot
+        std::vector<Entry> entries;     // from snapshot_index + 1
+        LogIndex committed_index;       // reported in this life; 0: none yet
+        LogIndex held_before_loss;      // last index when the disk was destroyed
+        [[nodiscard]] LogIndex last_index() const;
+        [[nodiscard]] const Entry* entry_at(LogIndex index) const;
+    };
+    /// A committed entry, and the newest term in which anybody had been elected when it was first reported.
+    struct Committed {
+        Entry entry;
+        Term known_by_term;
+    };
+    struct KnownEntry {
+        LogIndex index;
+        Entry entry;
+        Term previous_term;
+        bool has_previous;
+    };
+
+    Replica& replica_of(const BrokerView& broker);
+    Replica& replica_of(BrokerId broker, std::uint32_t life);
+    [[nodiscard]] const Committed* committed_at(LogIndex index) const;
+    void judge_term(const Context& context, Replica& replica, Term term, const char* deed);
+    void judge_match(const Context& context, const Replica& replica, const broker::RaftEntryAppended& appended);
+    void judge_completeness(const Context& context, const Replica& replica, const broker::RaftLeaderElected& elected);
+    void judge_majority(const Context& context, const broker::RaftEntryCommitted& committed);
+    void judge_commit_order(const Context& context, const Replica& replica,
+                            const broker::RaftEntryCommitted& committed);
+
+    struct Leader {
+        BrokerId broker;
+        std::uint32_t life;
+    };
+    struct Snapshot {
+        Term last_term;
+        std::uint64_t content;
+    };
+    std::vector<Replica> replicas_;
+    FlatMap<Term, Leader> leaders_;
+    Term newest_leader_term_;
+    std::vector<Committed> committed_;  // committed_[i] is index i + 1
+    std::vector<KnownEntry> known_;
+    HashIndex known_by_name_;
+    FlatMap<LogIndex, Snapshot> snapshots_;
+};
+
+}  // namespace tidelock::checker
