@@ -47,8 +47,9 @@ struct Partition {
     clients::ProducerTable producers;
     replication::PendingAcknowledgements pending;
     TailCache tail;
-    Offset epoch_start_offset;  // as leader: where its epoch starts here
-    bool must_recopy = false;   // damaged or foreign: reset before it follows anybody (L3, L4)
+    Offset epoch_start_offset;           // as leader: where its epoch starts here
+    bool must_recopy = false;            // damaged or foreign: reset before it follows anybody (L3, L4)
+    bool must_reread_producers = false;  // a cut went past what the table remembers (T2)
     bool operator==(const Partition&) const = default;
 };
 
@@ -124,7 +125,7 @@ struct ManifestVersion {
     bool operator==(const ManifestVersion&) const = default;
 };
 struct ManifestProgress {
-    BrokerId follower;
+    Replica follower;  // in this life of its data
     std::int64_t version = 0;
     bool operator==(const ManifestProgress&) const = default;
 };
@@ -139,7 +140,8 @@ enum class LeadingStage : std::uint8_t {
 struct Rebuild {
     TopicPartition partition;
     Offset next_offset;
-    Offset end_offset;  // log end at the claim
+    Offset end_offset;         // log end at the claim
+    bool is_internal = false;  // offsets or producer ids; else a partition whose producers are not known any more
     bool operator==(const Rebuild&) const = default;
 };
 
@@ -152,6 +154,7 @@ struct Leading {
     std::vector<AnswerInAssembly> assembling;  // one a follower at most
     std::vector<WaitingConsumer> consumers;
     std::deque<ManifestVersion> manifests;  // newest last, bounded
+    std::int64_t manifests_written = 0;     // version of the newest catalogue on its way to the disk
     std::vector<ManifestProgress> manifest_progress;
     std::vector<WaitingTopicChange> topic_changes;
     clients::OffsetTable offsets;
@@ -172,7 +175,8 @@ struct RaftWrite {
 struct CatalogueWrite {
     storage::StateSequence file_sequence;
     storage::TopicCatalogue catalogue;
-    bool is_reconciling = false;  // by a leader's manifest (F2)
+    std::int64_t manifest_version = 0;  // as leader
+    bool is_reconciling = false;        // by a leader's manifest (F2)
     std::uint64_t manifest_digest = 0;
     bool operator==(const CatalogueWrite&) const = default;
 };
@@ -229,7 +233,5 @@ void step(Broker& broker, Instant now, const Event& event, Effects& effects);
 clients::StatusAnswer status(const Broker& broker);
 /// Whether it holds a committed claim and has opened to clients.
 bool is_serving(const Broker& broker);
-/// FNV-free hash of the whole state, for the explorer and for tests of value semantics.
-std::uint64_t digest_of(const Broker& broker);
 
 }  // namespace tidelock::broker

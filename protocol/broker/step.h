@@ -15,6 +15,7 @@ struct Step {
     Instant now;
     Effects& effects;
     storage::StoreOutputs store;
+    std::vector<TopicPartition> persisted = {};  // by one group commit: told together
 };
 
 // step.cc
@@ -36,11 +37,14 @@ void on_booted(Step& step, const Booted& booted);
 void on_state_file_durable(Step& step, storage::FileOwner owner);
 /// I10: a new data incarnation, durable before anything is discarded or told. Leadership is given up meanwhile.
 void renew_data_incarnation(Step& step);
+void finish_renewal(Step& step);
 void refuse_to_start(Step& step, std::string why);
 
 // raft_routing.cc
 void run_raft(Step& step, raft::Event event);
 void on_raft_file_durable(Step& step);
+/// Folds the Raft log's entries again into what this replica has to assume (G2).
+void refresh_log_metadata(Step& step);
 /// Tells Raft what the log says about who may lead (G2, G9).
 void refresh_eligibility(Step& step);
 
@@ -51,9 +55,14 @@ void end_leading(Step& step);
 void advance_opening(Step& step);
 void on_rebuild_read(Step& step, const storage::RecordsRead& read);
 void follow_decided_leader(Step& step);
+/// A proposal was refused for good; the bounds may make it again.
+void retract_pending_change(Step& step);
 void route_in_sync_effects(Step& step, replication::InSyncEffects& effects);
 void on_in_sync_bounds_timer(Step& step);
 replication::InSyncConfig in_sync_config(const Broker& broker);
+replication::HighWatermarkRule high_watermark_rule(const Broker& broker);
+/// How often the time bounds of I2 are looked at.
+Duration in_sync_tick(const Broker& broker);
 
 // watermark.cc
 /// Looks at one partition of a leader after a position, a set or the log changed: high watermark, acknowledgements,
@@ -62,7 +71,8 @@ void advance_high_watermark(Step& step, TopicPartition tp);
 void advance_all_high_watermarks(Step& step);
 void resolve_pending(Step& step, TopicPartition tp, Partition& partition);
 void settle(Step& step, const std::vector<replication::ResolvedWaiter>& resolved);
-void arm_deadlines(Step& step);
+/// Something has to be looked at when `deadline` passes. The timer may fire early, never late.
+void note_deadline(Step& step, Instant deadline);
 void on_deadlines_timer(Step& step);
 
 // produce.cc
@@ -75,6 +85,9 @@ struct LeaderAppend {
     Offset next_offset;
 };
 Result<LeaderAppend, clients::ErrorCode> append_as_leader(Step& step, TopicPartition tp, const Bytes& batches);
+clients::ProducerBatch producer_batch_of(const storage::BatchHeader& header);
+/// Batches joined a log: producers, cache and watchers learn of them.
+void note_batches(Step& step, TopicPartition tp, const Bytes& stamped, bool as_leader);
 void wait_for_policy(Step& step, Partition& partition, const WaitingProduce& produce, Duration timeout);
 void wake_followers(Step& step, TopicPartition tp);
 
@@ -83,6 +96,7 @@ void on_consumer_fetch(Step& step, const ClientRef& client, const clients::Reque
                        const clients::FetchRequest& fetch);
 void wake_consumers(Step& step, TopicPartition tp, const Partition& partition);
 void on_consumer_read(Step& step, const ConsumerRead& purpose, const storage::RecordsRead& read);
+void answer_consumer_empty(Step& step, const WaitingConsumer& consumer);
 void fail_consumer_read(Step& step, const ConsumerRead& purpose, clients::ErrorCode error);
 void on_list_offsets(Step& step, const ClientRef& client, const clients::Request& request,
                      const clients::ListOffsetsRequest& list);
@@ -117,6 +131,10 @@ std::optional<TopicPartition> resolve(const Broker& broker, const clients::Parti
 bool is_internal(const Broker& broker, TopicId topic);
 std::optional<TopicPartition> internal_partition(const Broker& broker, std::string_view topic);
 replication::Manifest manifest_of(const storage::TopicCatalogue& catalogue);
+/// Empty: a setting this build does not know.
+std::optional<storage::TopicCatalogue> catalogue_of(const replication::Manifest& manifest);
+/// L7: forward only; followers are told.
+void move_log_start(Step& step, TopicPartition tp, Offset log_start_offset);
 void settle_topic_changes(Step& step);
 
 // replicating.cc: the leader's answers to followers
@@ -132,13 +150,22 @@ std::uint64_t manifest_digest(const Broker& broker);
 void run_fetcher(Step& step, replication::FetchEffects& effects);
 void on_fetcher_timer(Step& step);
 void finish_reconciling(Step& step, std::uint64_t manifest_digest);
+/// Drops every record of one partition.
+void reset_partition(Step& step, TopicPartition tp, Offset log_start_offset, ResetReason reason);
 void report_local_logs(Step& step, std::span<const TopicPartition> changed);
 
 // storage_routing.cc
 void on_file_completed(Step& step, const storage::FileEvent& event);
 void on_store_report(Step& step, const storage::StoreReport& report);
+/// Tells the durable ends of one group commit to whoever waits for them.
+void on_persisted(Step& step);
 void on_disk_retry_timer(Step& step);
 void add_partition(Step& step, TopicPartition tp);
+
+// static_role.cc
+void on_role_commanded(Step& step, const RoleCommanded& commanded);
+/// `static`: the leader's set needs nobody's consent, a proposal is a commit.
+void commit_static_change(Step& step, const replication::ProposeChange& change);
 
 // status.cc
 void on_status(Step& step, const ClientRef& client);

@@ -1,0 +1,298 @@
+// From a data directory to a running broker: what may be trusted, what has to be renewed first, and when to refuse (L3,
+// L4, R8, I10, R11).
+#include "protocol/base/check.h"
+#include "protocol/broker/step.h"
+#include "protocol/storage/recovery.h"
+
+namespace tidelock::broker {
+namespace {
+
+using storage::StateFileCondition;
+
+/// The state files and logs as recovery found them.
+struct Found {
+    storage::StateFileRecovery identity;
+    storage::StateFileRecovery raft;
+    storage::StateFileRecovery topics;
+    storage::StoreRecovery logs;
+};
+
+Bytes formation_payload(Incarnation data_incarnation) {
+    ByteWriter out;
+    out.u64(data_incarnation.value);
+    return out.take();
+}
+
+template <typename Content>
+Bytes encoded(const Content& content) {
+    ByteWriter out;
+    encode(content, out);
+    return out.take();
+}
+
+/// A directory whose initialisation never ended holds no vote, no topic and no record, so nothing is forgotten by
+/// starting anew.
+bool is_uninitialised(const Found& found) {
+    if (found.raft.condition == StateFileCondition::kDamaged || found.topics.condition == StateFileCondition::kDamaged)
+        return false;
+    if (found.raft.condition == StateFileCondition::kValue) {
+        const auto state = raft::decode_persistent_state(found.raft.content);
+        if (!state || !raft::is_empty(*state)) return false;
+    }
+    return found.logs.partitions.empty() && !found.logs.has_damage();
+}
+
+/// Raft state, then catalogue, then identity: the identity's presence says that the others were durable once.
+void initialise(Step& step, Found& found) {
+    Broker& broker = step.broker;
+    broker.identity = storage::Identity{storage::kDataFormatVersion, broker.config.id, Incarnation(draw_id(broker)),
+                                        Incarnation(draw_id(broker))};
+    broker.raft = raft::make_node(broker.raft.config, raft::fresh_state(broker.identity.raft_incarnation),
+                                  formation_payload(broker.identity.data_incarnation), draw_id(broker));
+    broker.topics = {};
+    broker.logs = std::move(found.logs.store);
+    std::vector<storage::FileEffect> effects;
+    broker.raft_file.write(raft::encode(broker.raft.persistent), effects);
+    broker.topics_file.write(encoded(broker.topics), effects);
+    take_file_effects(step, effects);
+    broker.is_identity_renewing = true;
+    broker.lifecycle = Lifecycle::kWritingState;
+}
+
+/// Why an initialised directory cannot be used; empty: it can.
+std::string find_refusal(const Broker& broker, const Found& found) {
+    const auto identity = storage::decode_identity(found.identity.content);
+    if (!identity) return "identity: " + identity.error().what;
+    if (identity->broker != broker.config.id) return "identity: the data directory belongs to another broker id";
+    if (found.raft.condition != StateFileCondition::kValue)
+        return "raft: the Raft state is missing or damaged, so its votes are forgotten; rejoin as empty (R8)";
+    const auto state = raft::decode_persistent_state(found.raft.content);
+    if (!state) return "raft: " + state.error().what;
+    if (state->incarnation != identity->raft_incarnation)
+        return "raft: the Raft state is of another life than the identity";
+    return {};
+}
+
+storage::TopicCatalogue recovered_catalogue(const Found& found, bool& is_lost) {
+    is_lost = true;
+    if (found.topics.condition != StateFileCondition::kValue) return {};
+    auto catalogue = storage::decode_topic_catalogue(found.topics.content);
+    if (!catalogue) return {};
+    is_lost = false;
+    return std::move(*catalogue);
+}
+
+BatchSummary summary_of(const storage::BatchHeader& header) {
+    return BatchSummary{header.base_offset,  header.base_offset + header.last_offset_delta,
+                        header.leader_epoch, header.crc,
+                        header.producer_id,  header.producer_epoch,
+                        header.base_sequence};
+}
+
+/// Headers of all batches that recovery kept of one log, in order.
+std::vector<storage::BatchHeader> kept_headers(const storage::DirectoryImage& image, const storage::PartitionLog& log) {
+    std::vector<storage::BatchHeader> headers;
+    for (const storage::Segment& segment : log.files.segments()) {
+        const storage::ImageFile* file =
+            storage::find_file(image, storage::segment_file_name(log.tp, segment.base_offset));
+        if (file == nullptr || !file->content) continue;
+        std::span<const std::byte> left = file->content->span();
+        left = left.first(std::min<std::size_t>(left.size(), segment.size_bytes));
+        while (!left.empty()) {
+            const auto header = storage::decode_batch_header(left);
+            if (!header || header->size_bytes() > left.size()) break;
+            headers.push_back(*header);
+            left = left.subspan(header->size_bytes());
+        }
+    }
+    return headers;
+}
+
+void recover_partition(Step& step, const storage::DirectoryImage& image, const storage::PartitionRecovery& found) {
+    Broker& broker = step.broker;
+    const bool is_damaged = found.damage != storage::PartitionDamage::kNone;
+    add_partition(step, found.tp);
+    Partition& partition = broker.partitions[found.tp];
+    partition.must_recopy = is_damaged || found.is_foreign;
+    LogRecovered recovered{
+        found.tp, found.log_start_offset,        found.log_end_offset, found.durable_end_offset, found.high_watermark,
+        {},       is_damaged || found.is_foreign};
+    for (const storage::PartitionLog& log : broker.logs.logs()) {
+        if (log.tp != found.tp) continue;
+        for (const storage::BatchHeader& header : kept_headers(image, log)) {
+            partition.producers.on_batch(producer_batch_of(header));
+            recovered.batches.push_back(summary_of(header));
+        }
+    }
+    observe(step, std::move(recovered));
+    if (is_damaged) {
+        observe(step, DamageFound{found.tp, found.damaged_at});
+        mark(step, Mark::kDamageFoundAtRecovery);
+    }
+    if (found.is_history_rebuilt) mark(step, Mark::kHistoryRebuilt);
+    if (found.cut_from > found.log_end_offset) mark(step, Mark::kTornTailCut);
+}
+
+void open_existing(Step& step, const storage::DirectoryImage& image, Found& found) {
+    Broker& broker = step.broker;
+    broker.identity = *storage::decode_identity(found.identity.content);
+    bool is_catalogue_lost = false;
+    broker.topics = recovered_catalogue(found, is_catalogue_lost);
+    broker.logs = std::move(found.logs.store);
+    std::vector<storage::FileEffect> effects;
+    broker.identity_file.start_repair(effects);
+    broker.raft_file.start_repair(effects);
+    if (is_catalogue_lost)
+        broker.topics_file.write(encoded(broker.topics), effects);
+    else
+        broker.topics_file.start_repair(effects);
+    take_file_effects(step, effects);
+    for (const storage::PartitionRecovery& partition : found.logs.partitions)
+        if (broker.topics.find(partition.tp.topic) != nullptr) recover_partition(step, image, partition);
+    const bool is_data_lost = is_catalogue_lost || found.logs.has_damage();
+    if (is_data_lost && !broker.config.seed_rules.ignore_data_incarnation) {
+        broker.identity.data_incarnation = Incarnation(draw_id(broker));
+        broker.is_identity_renewing = true;
+    }
+    broker.raft = raft::make_node(broker.raft.config, *raft::decode_persistent_state(found.raft.content),
+                                  formation_payload(broker.identity.data_incarnation), draw_id(broker));
+    broker.lifecycle = Lifecycle::kWritingState;
+}
+
+/// Logs follow the catalogue: what it does not name goes, what it names and was never promised begins empty.
+void align_logs(Step& step) {
+    Broker& broker = step.broker;
+    std::vector<TopicPartition> unknown;
+    for (const storage::PartitionLog& log : broker.logs.logs()) {
+        const storage::TopicEntry* topic = broker.topics.find(log.tp.topic);
+        if (topic == nullptr || log.tp.partition.value >= topic->partition_count) unknown.push_back(log.tp);
+    }
+    for (const TopicPartition& tp : unknown) {
+        broker.logs.drop_partition(tp);
+        broker.partitions.erase(tp);
+    }
+    for (const storage::TopicEntry& topic : broker.topics.topics)
+        for (std::int32_t p = 0; p < topic.partition_count; ++p) {
+            const TopicPartition tp{topic.id, PartitionIndex(p)};
+            if (!broker.logs.view(tp)) broker.logs.create_partition(tp);
+            add_partition(step, tp);
+        }
+}
+
+void load_group_metadata(Broker& broker) {
+    const raft::Snapshot& snapshot = broker.raft.persistent.snapshot;
+    broker.applied_index = snapshot.last_index;
+    if (snapshot.last_index.value > 0)
+        if (const auto metadata = group::decode_metadata(snapshot.data)) broker.compacted = *metadata;
+    broker.decided = broker.compacted;
+}
+
+void start_running(Step& step) {
+    Broker& broker = step.broker;
+    broker.lifecycle = Lifecycle::kRunning;
+    broker.is_identity_renewing = false;
+    observe(step, Started{broker.identity.raft_incarnation, broker.identity.data_incarnation});
+    broker.logs.start(step.store);
+    align_logs(step);
+    drain_store(step);
+    broker.in_sync = replication::InSyncSet(in_sync_config(broker));
+    broker.fetcher.on_incarnation_renewed(broker.identity.data_incarnation);
+    if (broker.config.preset == Preset::kStatic) {
+        on_role_commanded(step, RoleCommanded{broker.config.static_leader, LeaderEpoch(0)});
+        return;
+    }
+    load_group_metadata(broker);
+    refresh_log_metadata(step);
+    run_raft(step, raft::Started{});
+}
+
+void continue_boot(Step& step) {
+    Broker& broker = step.broker;
+    if (broker.identity_file.is_writing() || broker.raft_file.is_writing() || broker.topics_file.is_writing()) return;
+    if (broker.lifecycle == Lifecycle::kWritingState && broker.is_identity_renewing) {
+        broker.lifecycle = Lifecycle::kWritingIdentity;
+        std::vector<storage::FileEffect> effects;
+        broker.identity_file.write(encoded(broker.identity), effects);
+        take_file_effects(step, effects);
+        return;
+    }
+    start_running(step);
+}
+
+}  // namespace
+
+void on_booted(Step& step, const Booted& booted) {
+    Broker& broker = step.broker;
+    CHECK(broker.lifecycle == Lifecycle::kNotBooted);
+    CHECK(booted.entropy != 0);
+    broker.entropy = booted.entropy;
+    Found found{storage::recover_state_file(booted.image, "identity", storage::FileOwner::kIdentity),
+                storage::recover_state_file(booted.image, "raft", storage::FileOwner::kRaft),
+                storage::recover_state_file(booted.image, "topics", storage::FileOwner::kTopics),
+                storage::recover(booted.image, broker.logs.config())};
+    broker.identity_file = found.identity.file;
+    broker.raft_file = found.raft.file;
+    broker.topics_file = found.topics.file;
+    if (found.identity.condition == StateFileCondition::kDamaged)
+        return refuse_to_start(step, "identity: both copies are damaged; rejoin as empty (R8)");
+    if (found.identity.condition == StateFileCondition::kAbsent) {
+        if (!is_uninitialised(found))
+            return refuse_to_start(step,
+                                   "identity: missing, but the data directory is not empty; rejoin as empty (R8)");
+        initialise(step, found);
+    } else {
+        std::string refusal = find_refusal(broker, found);
+        if (!refusal.empty()) return refuse_to_start(step, std::move(refusal));
+        open_existing(step, booted.image, found);
+    }
+    continue_boot(step);
+}
+
+void refuse_to_start(Step& step, std::string why) {
+    step.broker.lifecycle = Lifecycle::kRefused;
+    mark(step, Mark::kRefusedToStartDamaged);
+    observe(step, RefusedToStart{std::move(why)});
+}
+
+void on_state_file_durable(Step& step, storage::FileOwner owner) {
+    Broker& broker = step.broker;
+    if (broker.lifecycle == Lifecycle::kWritingState || broker.lifecycle == Lifecycle::kWritingIdentity) {
+        const bool is_renewed =
+            owner == storage::FileOwner::kIdentity && broker.lifecycle == Lifecycle::kWritingIdentity;
+        if (is_renewed) observe(step, DataIncarnationRenewed{broker.identity.data_incarnation});
+        return continue_boot(step);
+    }
+    if (broker.lifecycle != Lifecycle::kRunning) return;
+    if (owner == storage::FileOwner::kRaft) on_raft_file_durable(step);
+    if (owner == storage::FileOwner::kTopics) on_topics_file_durable(step);
+    if (owner == storage::FileOwner::kIdentity && !broker.identity_file.is_writing()) finish_renewal(step);
+}
+
+void renew_data_incarnation(Step& step) {
+    Broker& broker = step.broker;
+    if (broker.is_identity_renewing || broker.config.seed_rules.ignore_data_incarnation) return;
+    broker.is_identity_renewing = true;
+    broker.identity.data_incarnation = Incarnation(draw_id(broker));
+    broker.fetcher.stop();
+    std::vector<storage::FileEffect> effects;
+    broker.identity_file.write(encoded(broker.identity), effects);
+    take_file_effects(step, effects);
+    refresh_eligibility(step);
+    if (broker.config.preset == Preset::kGroup)
+        run_raft(step, raft::StepDownRequested{});
+    else if (broker.leading)
+        end_leading(step);
+}
+
+void finish_renewal(Step& step) {
+    Broker& broker = step.broker;
+    if (!broker.is_identity_renewing) return;
+    broker.is_identity_renewing = false;
+    observe(step, DataIncarnationRenewed{broker.identity.data_incarnation});
+    broker.in_sync = replication::InSyncSet(in_sync_config(broker));
+    broker.fetcher.on_incarnation_renewed(broker.identity.data_incarnation);
+    refresh_eligibility(step);
+    follow_decided_leader(step);
+}
+
+}  // namespace tidelock::broker

@@ -1,0 +1,118 @@
+// What consumers read from the leader: records below the high watermark, and nothing else (I7).
+#include <algorithm>
+
+#include "protocol/broker/step.h"
+
+namespace tidelock::broker {
+namespace {
+
+using clients::ErrorCode;
+
+clients::FetchAnswer bounds_answer(const Broker& broker, TopicPartition tp, Offset high_watermark) {
+    clients::FetchAnswer body;
+    body.high_watermark = high_watermark;
+    body.last_stable_offset = high_watermark;
+    if (const auto view = broker.logs.view(tp)) body.log_start_offset = view->log_start_offset;
+    return body;
+}
+
+void serve(Step& step, const ClientRef& client, TopicPartition tp, Offset from, Offset up_to, const Bytes& batches,
+           Offset next_offset) {
+    clients::FetchAnswer body = bounds_answer(step.broker, tp, up_to);
+    // A batch that reaches past the high watermark is not shown in part (I7).
+    if (next_offset <= up_to && !batches.empty()) {
+        body.batches = batches;
+        observe(step, RecordsServed{tp, step.broker.leading->leader_epoch, from, next_offset, up_to});
+    }
+    answer(step, client, std::move(body));
+}
+
+void read_records(Step& step, const ClientRef& client, TopicPartition tp, Partition& partition, Offset from,
+                  std::int32_t bytes_max) {
+    Broker& broker = step.broker;
+    const Offset up_to = partition.high_watermark.read_bound();
+    const auto bytes = static_cast<std::size_t>(std::clamp(bytes_max, 1, broker.config.fetch_bytes_max));
+    if (const auto cached = partition.tail.find(from, up_to, bytes))
+        return serve(step, client, tp, from, up_to, cached->batches, cached->next_offset);
+    const storage::ReadId id(broker.next_read++);
+    broker.reads.emplace(id, ConsumerRead{client, from, up_to, broker.leading->leader_epoch});
+    broker.logs.read(storage::ReadRequest{id, tp, from, up_to, bytes}, step.store);
+}
+
+}  // namespace
+
+void on_consumer_fetch(Step& step, const ClientRef& client, const clients::Request& request,
+                       const clients::FetchRequest& fetch) {
+    Broker& broker = step.broker;
+    const auto tp = resolve(broker, fetch.partition);
+    if (!tp) return refuse(step, client, request, ErrorCode::kUnknownTopicOrPartition);
+    Partition& partition = broker.partitions[*tp];
+    const auto view = broker.logs.view(*tp);
+    if (!view || partition.must_recopy) return refuse(step, client, request, ErrorCode::kStorageError);
+    if (fetch.offset < view->log_start_offset || fetch.offset > view->log_end_offset) {
+        clients::FetchAnswer body = bounds_answer(broker, *tp, partition.high_watermark.value());
+        body.error = ErrorCode::kOffsetOutOfRange;
+        return answer(step, client, std::move(body));
+    }
+    if (fetch.offset < partition.high_watermark.value())
+        return read_records(step, client, *tp, partition, fetch.offset, fetch.bytes_max);
+    const bool may_wait = fetch.wait_max.value > 0 &&
+                          broker.leading->consumers.size() < static_cast<std::size_t>(broker.config.parked_fetches_max);
+    const Instant deadline = step.now + std::min(fetch.wait_max, seconds(60));
+    const WaitingConsumer waiting{client, *tp, fetch.offset, fetch.bytes_max, deadline};
+    if (!may_wait) return answer_consumer_empty(step, waiting);
+    broker.leading->consumers.push_back(waiting);
+    note_deadline(step, deadline);
+}
+
+void answer_consumer_empty(Step& step, const WaitingConsumer& consumer) {
+    const auto partition = step.broker.partitions.find(consumer.partition);
+    if (partition == step.broker.partitions.end()) {
+        clients::FetchAnswer gone;
+        gone.error = ErrorCode::kUnknownTopicOrPartition;
+        return answer(step, consumer.client, std::move(gone));
+    }
+    answer(step, consumer.client,
+           bounds_answer(step.broker, consumer.partition, partition->second.high_watermark.read_bound()));
+}
+
+void wake_consumers(Step& step, TopicPartition tp, const Partition& partition) {
+    Broker& broker = step.broker;
+    const Offset high_watermark = partition.high_watermark.value();
+    std::vector<WaitingConsumer> woken;
+    std::erase_if(broker.leading->consumers, [&](const WaitingConsumer& consumer) {
+        if (consumer.partition != tp || consumer.offset >= high_watermark) return false;
+        woken.push_back(consumer);
+        return true;
+    });
+    for (const WaitingConsumer& consumer : woken)
+        read_records(step, consumer.client, tp, broker.partitions[tp], consumer.offset, consumer.bytes_max);
+}
+
+void on_consumer_read(Step& step, const ConsumerRead& purpose, const storage::RecordsRead& read) {
+    Broker& broker = step.broker;
+    const bool is_still_leading = broker.leading && broker.leading->leader_epoch == purpose.leader_epoch;
+    if (!is_still_leading || !broker.partitions.contains(read.tp)) return;
+    serve(step, purpose.client, read.tp, purpose.offset, purpose.up_to, read.batches, read.next_offset);
+}
+
+void fail_consumer_read(Step& step, const ConsumerRead& purpose, clients::ErrorCode error) {
+    clients::FetchAnswer body;
+    body.error = error;
+    answer(step, purpose.client, std::move(body));
+}
+
+void on_list_offsets(Step& step, const ClientRef& client, const clients::Request& request,
+                     const clients::ListOffsetsRequest& list) {
+    Broker& broker = step.broker;
+    const auto tp = resolve(broker, list.partition);
+    if (!tp) return refuse(step, client, request, ErrorCode::kUnknownTopicOrPartition);
+    clients::ListOffsetsAnswer body;
+    body.leader_epoch = broker.leading->leader_epoch;
+    const bool wants_start = list.at == clients::OffsetAt::kLogStart;
+    body.offset =
+        wants_start ? broker.logs.view(*tp)->log_start_offset : broker.partitions[*tp].high_watermark.read_bound();
+    answer(step, client, body);
+}
+
+}  // namespace tidelock::broker

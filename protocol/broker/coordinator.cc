@@ -1,0 +1,151 @@
+// State that clients rely on and that lives in replicated internal topics: committed offsets and producer ids (T1, T2,
+// G3).
+#include <limits>
+
+#include "protocol/base/check.h"
+#include "protocol/broker/step.h"
+
+namespace tidelock::broker {
+namespace {
+
+using clients::ErrorCode;
+
+constexpr std::size_t kOffsetMetadataBytesMax = 4096;
+constexpr std::size_t kWaitingForProducerIdMax = 1000;
+
+Bytes single_record(std::optional<Bytes> key, std::optional<Bytes> value) {
+    storage::RecordBatchBuilder builder(storage::BatchOptions{});
+    const auto span_of = [](const std::optional<Bytes>& bytes) {
+        return bytes ? std::optional<storage::BytesView>(bytes->span()) : std::nullopt;
+    };
+    builder.add(0, span_of(key), span_of(value));
+    return builder.build();
+}
+
+void apply_offset_record(Leading& leading, const storage::RecordView& record) {
+    if (!record.key) return;
+    const auto key = clients::decode_key(Bytes::copy_of(*record.key));
+    const auto value = clients::decode_value(record.value ? Bytes::copy_of(*record.value) : Bytes{});
+    if (key && value) leading.offsets.apply(record.offset, *key, *value);
+}
+
+void apply_block_record(Leading& leading, const storage::RecordView& record) {
+    if (!record.value) return;
+    if (const auto block = clients::decode_block(Bytes::copy_of(*record.value)))
+        leading.producer_ids.on_block_record(*block);
+}
+
+/// Asks for the next block of ids if one is needed and none is under way.
+void reserve_block(Step& step) {
+    Broker& broker = step.broker;
+    const auto block = broker.leading->producer_ids.block_wanted();
+    const auto tp = internal_partition(broker, clients::kProducerIdsTopic);
+    if (!block || !tp) return;
+    const auto appended = append_as_leader(step, *tp, single_record(std::nullopt, clients::encode_block(*block)));
+    if (!appended) return;
+    broker.leading->producer_ids.on_block_appended(*block, appended->base_offset);
+    wake_followers(step, *tp);
+}
+
+}  // namespace
+
+void on_init_producer_id(Step& step, const ClientRef& client, const clients::InitProducerIdRequest& init) {
+    clients::InitProducerIdAnswer body;
+    if (init.producer_id != kNoProducer) {
+        const bool can_rise =
+            init.producer_epoch.value >= 0 && init.producer_epoch.value < std::numeric_limits<std::int16_t>::max();
+        if (!can_rise) body.error = ErrorCode::kInvalidProducerEpoch;
+        body.producer_id = init.producer_id;
+        body.producer_epoch = ProducerEpoch(static_cast<std::int16_t>(init.producer_epoch.value + 1));
+        return answer(step, client, body);
+    }
+    Leading& leading = *step.broker.leading;
+    if (!internal_partition(step.broker, clients::kProducerIdsTopic)) body.error = ErrorCode::kCoordinatorNotReady;
+    if (leading.waiting_for_producer_id.size() >= kWaitingForProducerIdMax) body.error = ErrorCode::kThrottled;
+    if (body.error != ErrorCode::kNone) return answer(step, client, body);
+    leading.waiting_for_producer_id.push_back(client);
+    serve_producer_ids(step);
+}
+
+void serve_producer_ids(Step& step) {
+    Leading& leading = *step.broker.leading;
+    while (!leading.waiting_for_producer_id.empty()) {
+        const auto id = leading.producer_ids.take();
+        if (!id) break;
+        clients::InitProducerIdAnswer body;
+        body.producer_id = *id;
+        answer(step, leading.waiting_for_producer_id.front(), body);
+        leading.waiting_for_producer_id.erase(leading.waiting_for_producer_id.begin());
+    }
+    if (!leading.waiting_for_producer_id.empty()) reserve_block(step);
+}
+
+void on_offset_commit(Step& step, const ClientRef& client, const clients::Request& request,
+                      const clients::OffsetCommitRequest& commit) {
+    Broker& broker = step.broker;
+    const auto target = resolve(broker, commit.partition);
+    if (!target) return refuse(step, client, request, ErrorCode::kUnknownTopicOrPartition);
+    if (commit.group.empty() || commit.offset.value < 0)
+        return refuse(step, client, request, ErrorCode::kInvalidRequest);
+    if (commit.metadata.size() > kOffsetMetadataBytesMax)
+        return refuse(step, client, request, ErrorCode::kOffsetMetadataTooLarge);
+    const auto tp = internal_partition(broker, clients::kConsumerOffsetsTopic);
+    if (!tp) return refuse(step, client, request, ErrorCode::kCoordinatorNotReady);
+    Partition& partition = broker.partitions[*tp];
+    if (partition.pending.is_full()) return refuse(step, client, request, ErrorCode::kThrottled);
+    if (!broker.in_sync.has_enough_in_step()) {
+        mark(step, Mark::kRefusedNotEnoughReplicas);
+        return refuse(step, client, request, ErrorCode::kNotEnoughReplicas);
+    }
+    const clients::OffsetKey key{commit.group, *target};
+    const clients::CommittedOffset value{commit.offset, commit.leader_epoch, commit.generation, commit.metadata};
+    const auto appended =
+        append_as_leader(step, *tp, single_record(clients::encode_key(key), clients::encode_value(value)));
+    if (!appended) return refuse(step, client, request, appended.error());
+    broker.leading->offsets.apply(appended->base_offset, key, value);
+    WaitingProduce waiting{client, *tp, appended->base_offset, appended->next_offset - 1, broker.leading->leader_epoch};
+    waiting.is_offset_commit = true;
+    wait_for_policy(step, broker.partitions[*tp], waiting, broker.config.request_timeout * 5);
+    wake_followers(step, *tp);
+}
+
+void on_offset_fetch(Step& step, const ClientRef& client, const clients::Request& request,
+                     const clients::OffsetFetchRequest& fetch) {
+    const auto target = resolve(step.broker, fetch.partition);
+    if (!target) return refuse(step, client, request, ErrorCode::kUnknownTopicOrPartition);
+    clients::OffsetFetchAnswer body;
+    if (const auto* committed = step.broker.leading->offsets.find(clients::OffsetKey{fetch.group, *target})) {
+        body.offset = committed->offset;
+        body.leader_epoch = committed->leader_epoch;
+        body.metadata = committed->metadata;
+    }
+    answer(step, client, std::move(body));
+}
+
+void apply_internal_batches(Step& step, TopicPartition tp, const Bytes& batches) {
+    Broker& broker = step.broker;
+    const bool is_offsets = internal_partition(broker, clients::kConsumerOffsetsTopic) == tp;
+    const auto views = storage::split_batches(batches, broker.logs.config().segment.batch);
+    CHECK(views.has_value());
+    for (const storage::BatchView& batch : *views) {
+        if (batch.header.compression() != 0) continue;
+        storage::RecordReader reader(batch.bytes.span(), batch.header);
+        for (auto record = reader.next(); record && *record; record = reader.next()) {
+            if (is_offsets)
+                apply_offset_record(*broker.leading, **record);
+            else
+                apply_block_record(*broker.leading, **record);
+        }
+    }
+}
+
+void on_internal_high_watermark(Step& step, TopicPartition tp, Offset high_watermark) {
+    Broker& broker = step.broker;
+    if (!broker.leading || !is_internal(broker, tp.topic)) return;
+    if (internal_partition(broker, clients::kConsumerOffsetsTopic) == tp)
+        return broker.leading->offsets.on_high_watermark(high_watermark);
+    broker.leading->producer_ids.on_high_watermark(high_watermark);
+    serve_producer_ids(step);
+}
+
+}  // namespace tidelock::broker

@@ -1,0 +1,259 @@
+// Between Raft and everybody else: its writes, its timers, and what its entries mean for the group (R1-R11, G2, G9,
+// I3).
+#include <algorithm>
+
+#include "protocol/base/check.h"
+#include "protocol/broker/step.h"
+#include "protocol/group/eligibility.h"
+
+namespace tidelock::broker {
+namespace {
+
+TimerKind timer_of(raft::TimerKind timer) {
+    switch (timer) {
+        case raft::TimerKind::kElection:
+            return TimerKind::kRaftElection;
+        case raft::TimerKind::kHeartbeat:
+            return TimerKind::kRaftHeartbeat;
+        case raft::TimerKind::kTransfer:
+            return TimerKind::kRaftTransfer;
+        case raft::TimerKind::kFormation:
+            return TimerKind::kRaftFormation;
+    }
+    return TimerKind::kRaftElection;
+}
+
+std::uint64_t content_hash(const raft::Entry& entry) {
+    Digest digest;
+    digest.add(static_cast<int>(entry.kind));
+    digest.add(entry.payload.span());
+    return digest.value();
+}
+
+void persist_raft(Step& step, raft::PersistSequence sequence) {
+    Broker& broker = step.broker;
+    std::vector<storage::FileEffect> effects;
+    const storage::StateSequence file_sequence = broker.raft_file.write(raft::encode(broker.raft.persistent), effects);
+    broker.raft_writes.push_back(RaftWrite{file_sequence, sequence});
+    take_file_effects(step, effects);
+}
+
+bool is_eligible(const Broker& broker, BrokerId member) {
+    if (broker.in_log.in_sync_set_version == 0) return true;
+    const auto& set = broker.in_log.in_sync_replicas;
+    return std::ranges::any_of(set, [&](const Replica& replica) { return replica.broker == member; });
+}
+
+raft::Eligibility own_eligibility(const Broker& broker) {
+    if (broker.is_identity_renewing) return raft::Eligibility::kNever;
+    const bool configured_to_lead = broker.config.role != ConfiguredRole::kFollower;
+    group::Metadata in_log = broker.in_log;
+    if (broker.config.seed_rules.ignore_data_incarnation)
+        for (Replica& replica : in_log.in_sync_replicas)
+            if (replica.broker == broker.config.id) replica = self(broker);
+    switch (group::standing(in_log, self(broker), configured_to_lead)) {
+        case group::Standing::kMayLead:
+            return raft::Eligibility::kMayLead;
+        case group::Standing::kNone:
+            return raft::Eligibility::kNever;
+        case group::Standing::kCaretaker:
+            break;
+    }
+    return broker.config.seed_rules.no_caretaker ? raft::Eligibility::kNever : raft::Eligibility::kCaretakerOnly;
+}
+
+void propose_claim(Step& step, Term term) {
+    Broker& broker = step.broker;
+    const group::Claim claim{group::leader_epoch_of(term), broker.config.id,
+                             group::set_to_claim(broker.in_log, self(broker), broker.formed_with)};
+    run_raft(step, raft::Proposed{raft::EntryKind::kClaim, group::encode(group::Entry(claim))});
+}
+
+/// A set change of this leader's own epoch committed; anything else the fold has dealt with.
+void on_change_committed(Step& step, const group::InSyncSetChange& change) {
+    Broker& broker = step.broker;
+    const bool applies = broker.decided.leader_epoch == change.leader_epoch &&
+                         broker.decided.in_sync_replicas == change.in_sync_replicas;
+    if (!applies || !broker.leading || broker.leading->leader_epoch != change.leader_epoch) return;
+    observe(step, InSyncSetCommitted{change.leader_epoch, change.in_sync_replicas});
+    const auto& before = broker.in_sync.committed().members;
+    if (change.in_sync_replicas.size() < before.size()) mark(step, Mark::kInSyncSetShrunk);
+    if (change.in_sync_replicas.size() > before.size()) mark(step, Mark::kInSyncSetExpanded);
+    if (change.in_sync_replicas.size() == before.size()) mark(step, Mark::kMemberReplaced);
+    replication::InSyncEffects effects;
+    broker.in_sync.on_change_committed(
+        change.leader_epoch,
+        replication::VersionedSet{replication::SyncStateSetEpoch(broker.decided.in_sync_set_version),
+                                  change.in_sync_replicas},
+        effects);
+    route_in_sync_effects(step, effects);
+    advance_all_high_watermarks(step);
+}
+
+void on_claim_committed(Step& step, const group::Claim& claim) {
+    Broker& broker = step.broker;
+    if (broker.decided.leader_epoch != claim.leader_epoch) return;
+    const bool is_own = claim.leader == broker.config.id && raft::is_leader(broker.raft) &&
+                        group::leader_epoch_of(broker.raft.persistent.term) == claim.leader_epoch;
+    if (!is_own) return follow_decided_leader(step);
+    begin_leading(step, claim.leader_epoch,
+                  replication::VersionedSet{replication::SyncStateSetEpoch(broker.decided.in_sync_set_version),
+                                            broker.decided.in_sync_replicas});
+}
+
+void on_entry_committed(Step& step, const raft::Entry& entry) {
+    Broker& broker = step.broker;
+    observe(step, RaftEntryCommitted{entry.index, entry.term, content_hash(entry)});
+    broker.applied_index = entry.index;
+    if (entry.kind == raft::EntryKind::kAdmission) return mark(step, Mark::kReplicaAdmitted);
+    const auto decoded = group::decode_entry(entry.payload);
+    CHECK(decoded.has_value());
+    group::apply(broker.decided, *decoded);
+    if (const auto* claim = std::get_if<group::Claim>(&*decoded))
+        on_claim_committed(step, *claim);
+    else
+        on_change_committed(step, std::get<group::InSyncSetChange>(*decoded));
+}
+
+void on_snapshot_installed(Step& step, const raft::SnapshotInstalled& installed) {
+    Broker& broker = step.broker;
+    mark(step, Mark::kRaftSnapshotInstalled);
+    observe(step, RaftSnapshotInstalled{installed.last_index, broker.raft.persistent.snapshot.last_term,
+                                        hash_bytes(installed.data.span())});
+    if (installed.last_index.value == 0) return;
+    const auto metadata = group::decode_metadata(installed.data);
+    CHECK(metadata.has_value());
+    broker.compacted = *metadata;
+    broker.applied_index = std::max(broker.applied_index, installed.last_index);
+    if (broker.decided.in_sync_set_version < metadata->in_sync_set_version) broker.decided = *metadata;
+    follow_decided_leader(step);
+}
+
+std::vector<Replica> formed_replicas(const std::vector<raft::FormedMember>& members) {
+    std::vector<Replica> replicas;
+    for (const raft::FormedMember& member : members) {
+        ByteReader in(member.payload);
+        const Incarnation incarnation(in.u64());
+        if (in.at_end()) replicas.push_back(Replica{member.broker, incarnation});
+    }
+    return replicas;
+}
+
+struct RaftRoute {
+    Step& step;
+    bool& log_changed;
+
+    void operator()(const raft::Send& e) const { step.effects.push_back(SendToPeer{e.to, PeerMessage(e.message)}); }
+    void operator()(const raft::Persist& e) const { persist_raft(step, e.sequence); }
+    void operator()(const raft::SetTimer& e) const {
+        step.effects.push_back(SetTimer{timer_of(e.timer), e.min, e.max});
+    }
+    void operator()(const raft::CancelTimer& e) const { step.effects.push_back(CancelTimer{timer_of(e.timer)}); }
+    void operator()(const raft::EntriesAppended& e) const {
+        log_changed = true;
+        for (LogIndex index = e.first; index <= e.last; index += 1) {
+            const raft::Entry& entry = raft::entry_at(step.broker.raft.persistent, index);
+            observe(step, RaftEntryAppended{index, entry.term, content_hash(entry)});
+        }
+    }
+    void operator()(const raft::EntriesTruncated& e) const {
+        log_changed = true;
+        mark(step, Mark::kRaftEntriesOverwritten);
+        observe(step, RaftEntriesTruncated{e.from});
+    }
+    void operator()(const raft::Committed& e) const { on_entry_committed(step, e.entry); }
+    void operator()(const raft::BecameFollower&) const {}
+    void operator()(const raft::BecameCandidate&) const {}
+    void operator()(const raft::BecameLeader& e) const {
+        observe(step, RaftLeaderElected{e.term, e.caretaker});
+        if (e.caretaker) return mark(step, Mark::kCaretakerElected);
+        propose_claim(step, e.term);
+    }
+    void operator()(const raft::SteppedDown& e) const {
+        observe(step, RaftLeaderSteppedDown{e.term});
+        if (e.reason == raft::StepDownReason::kQuorumLost) mark(step, Mark::kCheckQuorumStepDown);
+        end_leading(step);
+    }
+    void operator()(const raft::LeaderKnown& e) const {
+        if (e.leader && step.broker.known_leader != *e.leader) step.broker.known_leader = *e.leader;
+        if (!e.leader) step.broker.known_leader = BrokerId{};
+    }
+    void operator()(const raft::VoteGranted& e) const {
+        observe(step, VoteGranted{step.broker.raft.persistent.term, e.candidate.broker,
+                                  step.broker.raft.persistent.incarnation});
+    }
+    void operator()(const raft::SnapshotInstalled& e) const {
+        log_changed = true;
+        on_snapshot_installed(step, e);
+    }
+    void operator()(const raft::NeedSnapshot&) const {
+        Broker& broker = step.broker;
+        broker.compacted = broker.decided;
+        mark(step, Mark::kRaftLogCompacted);
+        run_raft(step, raft::SnapshotReady{broker.applied_index, group::encode(broker.decided)});
+    }
+    void operator()(const raft::TransferFinished& e) const {
+        if (e.succeeded) mark(step, step.broker.leading ? Mark::kLeadershipTransferred : Mark::kCaretakerHandedOver);
+    }
+    void operator()(const raft::ProposalRefused& e) const {
+        if (e.reason == raft::RefusalReason::kTransferring) retract_pending_change(step);
+    }
+    void operator()(const raft::Formed& e) const {
+        mark(step, Mark::kGroupFormed);
+        step.broker.formed_with = formed_replicas(e.members);
+    }
+    void operator()(const raft::VoterChanged&) const {}
+    void operator()(const raft::ProtocolViolated& e) const {
+        observe(step, ProtocolViolationRefused{e.kind == raft::ViolationKind::kTwoLeadersInTerm
+                                                   ? "R1: two leaders in a term"
+                                                   : "R1: committed entry conflicts",
+                                               std::to_string(e.peer.value)});
+    }
+};
+
+}  // namespace
+
+void run_raft(Step& step, raft::Event event) {
+    raft::Effects effects;
+    raft::step(step.broker.raft, step.now, event, effects);
+    bool log_changed = false;
+    for (const raft::Effect& effect : effects) std::visit(RaftRoute{step, log_changed}, effect);
+    if (log_changed) refresh_log_metadata(step);
+}
+
+void on_raft_file_durable(Step& step) {
+    Broker& broker = step.broker;
+    std::optional<raft::PersistSequence> durable;
+    // A step inside a step asks for its write before the outer one does, so the numbers need not rise along the list.
+    while (!broker.raft_writes.empty() &&
+           broker.raft_writes.front().file_sequence <= broker.raft_file.durable_sequence()) {
+        durable = std::max(durable.value_or(raft::PersistSequence(0)), broker.raft_writes.front().raft_sequence);
+        broker.raft_writes.erase(broker.raft_writes.begin());
+    }
+    if (durable) run_raft(step, raft::Persisted{*durable});
+}
+
+void refresh_log_metadata(Step& step) {
+    Broker& broker = step.broker;
+    broker.in_log = broker.compacted;
+    for (const raft::Entry& entry : broker.raft.persistent.entries) {
+        if (entry.kind == raft::EntryKind::kAdmission) continue;
+        const auto decoded = group::decode_entry(entry.payload);
+        if (decoded) group::apply(broker.in_log, *decoded);
+    }
+    if (broker.formed_with.empty()) broker.formed_with = formed_replicas(broker.raft.persistent.snapshot.formation);
+    refresh_eligibility(step);
+}
+
+void refresh_eligibility(Step& step) {
+    Broker& broker = step.broker;
+    if (broker.config.preset != Preset::kGroup || broker.lifecycle != Lifecycle::kRunning) return;
+    raft::BrokerIds eligible;
+    for (const BrokerId member : broker.config.members)
+        if (is_eligible(broker, member)) eligible.push_back(member);
+    if (eligible != broker.raft.eligible_members) run_raft(step, raft::EligibleMembersChanged{eligible});
+    const raft::Eligibility own = own_eligibility(broker);
+    if (own != broker.raft.eligibility) run_raft(step, raft::EligibilityChanged{own});
+}
+
+}  // namespace tidelock::broker

@@ -1,0 +1,385 @@
+// Topics on the leader: create, grow, delete, configure, retention; and how logs follow the catalogue once it is
+// durable (F2, L7).
+//
+// The catalogue is durable before any log of it exists or goes: a record can only be promised by a partition that a
+// restart will find again. A change is answered when every replica that acknowledgements wait for has made it too, so a
+// failover keeps it.
+#include <algorithm>
+#include <charconv>
+
+#include "protocol/base/check.h"
+#include "protocol/broker/step.h"
+
+namespace tidelock::broker {
+namespace {
+
+using clients::ErrorCode;
+
+constexpr std::string_view kRetentionKey = "retention.records";
+constexpr Duration kTopicChangeTimeout = seconds(5);
+constexpr std::size_t kManifestsKept = 64;
+
+bool is_valid_name(std::string_view name) {
+    const bool fits = !name.empty() && name.size() <= storage::kTopicNameBytesMax && name != "." && name != "..";
+    const bool is_plain = std::ranges::all_of(name, [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
+               c == '-';
+    });
+    return fits && is_plain;
+}
+
+/// Takes settings over into a config; false: an unknown key or a bad value.
+bool apply_settings(const std::vector<clients::Setting>& settings, storage::TopicConfig& config) {
+    for (const clients::Setting& setting : settings) {
+        if (setting.key != kRetentionKey) return false;
+        std::int64_t value = 0;
+        const char* end = setting.value.data() + setting.value.size();
+        const auto parsed = std::from_chars(setting.value.data(), end, value);
+        if (parsed.ec != std::errc{} || parsed.ptr != end || value < -1 || value == 0) return false;
+        config.retention_records_max = value;
+    }
+    return true;
+}
+
+std::int64_t partition_total(const storage::TopicCatalogue& catalogue) {
+    std::int64_t total = 0;
+    for (const storage::TopicEntry& topic : catalogue.topics) total += topic.partition_count;
+    return total;
+}
+
+/// Writes the changed catalogue and has the client wait for it.
+void change_topics(Step& step, const ClientRef& client, storage::TopicCatalogue catalogue, clients::AnswerBody body) {
+    Leading& leading = *step.broker.leading;
+    const std::int64_t version = ++leading.manifests_written;
+    const Instant deadline = step.now + kTopicChangeTimeout;
+    leading.topic_changes.push_back(WaitingTopicChange{
+        client, clients::Answer{client.correlation, BrokerId{}, std::move(body)}, version, deadline});
+    note_deadline(step, deadline);
+    write_catalogue(step, CatalogueWrite{{}, std::move(catalogue), version, false, 0});
+}
+
+void begin_partition(Step& step, TopicPartition tp) {
+    Broker& broker = step.broker;
+    broker.logs.create_partition(tp);
+    add_partition(step, tp);
+    if (!broker.leading) return;
+    if (broker.leading->leader_epoch.value > 0) {
+        const auto noted = broker.logs.note_epoch(tp, EpochStart{broker.leading->leader_epoch, Offset(0)});
+        CHECK(noted.has_value());
+    }
+    broker.in_sync.on_partition_added(replication::LeaderCopy{tp, Offset(0), Offset(0), Offset(0), Offset(0)});
+}
+
+void end_partition(Step& step, TopicPartition tp) {
+    Broker& broker = step.broker;
+    const auto found = broker.partitions.find(tp);
+    if (found == broker.partitions.end()) return;
+    std::vector<replication::ResolvedWaiter> resolved;
+    found->second.pending.end_all(resolved);
+    settle(step, resolved);
+    broker.logs.drop_partition(tp);
+    broker.partitions.erase(tp);
+    if (!broker.leading) return;
+    broker.in_sync.on_partition_removed(tp);
+    std::vector<WaitingConsumer> orphans;
+    std::erase_if(broker.leading->consumers, [&](const WaitingConsumer& consumer) {
+        if (consumer.partition != tp) return false;
+        orphans.push_back(consumer);
+        return true;
+    });
+    for (const WaitingConsumer& consumer : orphans) answer_consumer_empty(step, consumer);
+}
+
+void drop_topic(Step& step, const storage::TopicEntry& topic) {
+    for (std::int32_t p = 0; p < topic.partition_count; ++p)
+        end_partition(step, TopicPartition{topic.id, PartitionIndex(p)});
+    observe(step, TopicDropped{topic.id});
+}
+
+void resize_topic(Step& step, const storage::TopicEntry& topic, std::int32_t from_count) {
+    for (std::int32_t p = from_count; p < topic.partition_count; ++p)
+        begin_partition(step, TopicPartition{topic.id, PartitionIndex(p)});
+    for (std::int32_t p = topic.partition_count; p < from_count; ++p)
+        end_partition(step, TopicPartition{topic.id, PartitionIndex(p)});
+    if (from_count != 0 && topic.partition_count > from_count) {
+        observe(step, TopicGrown{topic.id, topic.partition_count});
+        if (!step.broker.leading) mark(step, Mark::kTopicGrownOnFollower);
+    }
+}
+
+/// Logs become what the durable catalogue says.
+void apply_catalogue(Step& step, const storage::TopicCatalogue& catalogue) {
+    Broker& broker = step.broker;
+    const storage::TopicCatalogue before = broker.topics;
+    broker.topics = catalogue;
+    for (const storage::TopicEntry& topic : before.topics)
+        if (catalogue.find(topic.id) == nullptr) drop_topic(step, topic);
+    for (const storage::TopicEntry& topic : catalogue.topics) {
+        const storage::TopicEntry* known = before.find(topic.id);
+        if (known == nullptr) {
+            observe(step, TopicCreated{topic.id, topic.name, topic.partition_count});
+            if (before.find(topic.name) != nullptr) mark(step, Mark::kTopicRecopied);
+        }
+        resize_topic(step, topic, known == nullptr ? 0 : known->partition_count);
+    }
+    drain_store(step);
+}
+
+void publish_manifest(Step& step, std::int64_t version) {
+    Leading& leading = *step.broker.leading;
+    leading.manifests.push_back(ManifestVersion{version, manifest_digest(step.broker)});
+    if (leading.manifests.size() > kManifestsKept) leading.manifests.pop_front();
+    std::vector<replication::FetchRequest> woken;
+    leading.parked.on_manifest_changed(woken);
+    for (const replication::FetchRequest& request : woken) answer_follower(step, request);
+    settle_topic_changes(step);
+}
+
+}  // namespace
+
+replication::Manifest manifest_of(const storage::TopicCatalogue& catalogue) {
+    replication::Manifest manifest;
+    for (const storage::TopicEntry& topic : catalogue.topics) {
+        replication::ManifestTopic listed{topic.name, topic.id, topic.partition_count, topic.config.is_internal, {}};
+        if (topic.config.retention_records_max >= 0)
+            listed.settings.push_back({std::string(kRetentionKey), std::to_string(topic.config.retention_records_max)});
+        manifest.topics.push_back(std::move(listed));
+    }
+    return manifest;
+}
+
+std::optional<storage::TopicCatalogue> catalogue_of(const replication::Manifest& manifest) {
+    storage::TopicCatalogue catalogue;
+    for (const replication::ManifestTopic& listed : manifest.topics) {
+        storage::TopicEntry topic{listed.name, listed.id, listed.partition_count, {}};
+        topic.config.is_internal = listed.is_internal;
+        for (const replication::TopicSetting& setting : listed.settings)
+            if (!apply_settings({clients::Setting{setting.key, setting.value}}, topic.config)) return std::nullopt;
+        catalogue.put(std::move(topic));
+    }
+    return catalogue;
+}
+
+const storage::TopicCatalogue& newest_catalogue(const Broker& broker) {
+    return broker.catalogue_writes.empty() ? broker.topics : broker.catalogue_writes.back().catalogue;
+}
+
+void write_catalogue(Step& step, CatalogueWrite write) {
+    Broker& broker = step.broker;
+    ByteWriter out;
+    storage::encode(write.catalogue, out);
+    std::vector<storage::FileEffect> effects;
+    write.file_sequence = broker.topics_file.write(out.take(), effects);
+    broker.catalogue_writes.push_back(std::move(write));
+    take_file_effects(step, effects);
+}
+
+void on_topics_file_durable(Step& step) {
+    Broker& broker = step.broker;
+    std::vector<CatalogueWrite> done;
+    while (!broker.catalogue_writes.empty() &&
+           broker.catalogue_writes.front().file_sequence <= broker.topics_file.durable_sequence()) {
+        done.push_back(std::move(broker.catalogue_writes.front()));
+        broker.catalogue_writes.erase(broker.catalogue_writes.begin());
+    }
+    if (done.empty()) return;
+    apply_catalogue(step, done.back().catalogue);
+    if (broker.leading)
+        publish_manifest(step,
+                         broker.leading->manifests_written - static_cast<std::int64_t>(broker.catalogue_writes.size()));
+    for (const CatalogueWrite& write : done)
+        if (write.is_reconciling) finish_reconciling(step, write.manifest_digest);
+}
+
+void on_create_topic(Step& step, const ClientRef& client, const clients::CreateTopicRequest& create) {
+    const Broker& broker = step.broker;
+    storage::TopicCatalogue catalogue = newest_catalogue(broker);
+    storage::TopicEntry topic{create.topic, TopicId(draw_id(step.broker)), create.partition_count, {}};
+    clients::CreateTopicAnswer body;
+    if (!is_valid_name(create.topic) || create.topic.starts_with("__"))
+        body.error = ErrorCode::kInvalidTopicName;
+    else if (catalogue.find(create.topic) != nullptr)
+        body.error = ErrorCode::kTopicAlreadyExists;
+    else if (create.partition_count < 1)
+        body.error = ErrorCode::kInvalidPartitions;
+    else if (partition_total(catalogue) + create.partition_count > broker.config.partitions_max ||
+             catalogue.topics.size() >= static_cast<std::size_t>(broker.config.topics_max))
+        body.error = ErrorCode::kInvalidPartitions;
+    else if (!apply_settings(create.settings, topic.config))
+        body.error = ErrorCode::kInvalidConfig;
+    if (body.error != ErrorCode::kNone) return answer(step, client, body);
+    body.topic_id = topic.id;
+    catalogue.put(std::move(topic));
+    change_topics(step, client, std::move(catalogue), body);
+}
+
+void on_delete_topic(Step& step, const ClientRef& client, const clients::DeleteTopicRequest& drop) {
+    storage::TopicCatalogue catalogue = newest_catalogue(step.broker);
+    const storage::TopicEntry* topic = catalogue.find(drop.topic);
+    clients::DeleteTopicAnswer body;
+    if (topic == nullptr)
+        body.error = ErrorCode::kUnknownTopicOrPartition;
+    else if (topic->config.is_internal)
+        body.error = ErrorCode::kInternalTopic;
+    if (body.error != ErrorCode::kNone) return answer(step, client, body);
+    catalogue.remove(drop.topic);
+    change_topics(step, client, std::move(catalogue), body);
+}
+
+void on_grow_topic(Step& step, const ClientRef& client, const clients::GrowTopicRequest& grow) {
+    storage::TopicCatalogue catalogue = newest_catalogue(step.broker);
+    const storage::TopicEntry* topic = catalogue.find(grow.topic);
+    clients::GrowTopicAnswer body;
+    if (topic == nullptr)
+        body.error = ErrorCode::kUnknownTopicOrPartition;
+    else if (topic->config.is_internal)
+        body.error = ErrorCode::kInternalTopic;
+    else if (grow.partition_count <= topic->partition_count ||
+             partition_total(catalogue) + grow.partition_count > step.broker.config.partitions_max)
+        body.error = ErrorCode::kInvalidPartitions;
+    if (body.error != ErrorCode::kNone) return answer(step, client, body);
+    storage::TopicEntry grown = *topic;
+    grown.partition_count = grow.partition_count;
+    catalogue.put(std::move(grown));
+    change_topics(step, client, std::move(catalogue), body);
+}
+
+void on_set_topic_config(Step& step, const ClientRef& client, const clients::SetTopicConfigRequest& set) {
+    storage::TopicCatalogue catalogue = newest_catalogue(step.broker);
+    const storage::TopicEntry* topic = catalogue.find(set.topic);
+    clients::SetTopicConfigAnswer body;
+    if (topic == nullptr)
+        body.error = ErrorCode::kUnknownTopicOrPartition;
+    else if (topic->config.is_internal)
+        body.error = ErrorCode::kInternalTopic;
+    if (body.error != ErrorCode::kNone) return answer(step, client, body);
+    storage::TopicEntry changed = *topic;
+    if (!apply_settings(set.settings, changed.config)) {
+        body.error = ErrorCode::kInvalidConfig;
+        return answer(step, client, body);
+    }
+    catalogue.put(std::move(changed));
+    change_topics(step, client, std::move(catalogue), body);
+}
+
+void on_delete_records(Step& step, const ClientRef& client, const clients::Request& request,
+                       const clients::DeleteRecordsRequest& del) {
+    Broker& broker = step.broker;
+    const auto tp = resolve(broker, del.partition);
+    if (!tp) return refuse(step, client, request, ErrorCode::kUnknownTopicOrPartition);
+    if (is_internal(broker, tp->topic)) return refuse(step, client, request, ErrorCode::kInternalTopic);
+    const Offset high_watermark = broker.partitions[*tp].high_watermark.value();
+    const Offset before = del.before_offset.value < 0 ? high_watermark : del.before_offset;
+    if (before > high_watermark) return refuse(step, client, request, ErrorCode::kOffsetOutOfRange);
+    move_log_start(step, *tp, before);
+    clients::DeleteRecordsAnswer body;
+    body.log_start_offset = broker.logs.view(*tp)->log_start_offset;
+    answer(step, client, body);
+}
+
+void move_log_start(Step& step, TopicPartition tp, Offset log_start_offset) {
+    Broker& broker = step.broker;
+    if (log_start_offset <= broker.logs.view(tp)->log_start_offset) return;
+    broker.logs.advance_log_start(tp, log_start_offset);
+    broker.partitions[tp].producers.on_log_start_moved(log_start_offset);
+    observe(step, LogStartAdvanced{tp, log_start_offset});
+    if (!broker.leading) return;
+    std::vector<replication::FetchRequest> woken;
+    broker.leading->parked.on_news(tp, broker.partitions[tp].high_watermark.value(), log_start_offset, step.now, woken);
+    for (const replication::FetchRequest& fetch : woken) answer_follower(step, fetch);
+    if (const auto deadline = broker.leading->parked.next_deadline()) note_deadline(step, *deadline);
+}
+
+void apply_retention(Step& step, TopicPartition tp) {
+    Broker& broker = step.broker;
+    const storage::TopicEntry* topic = broker.topics.find(tp.topic);
+    if (topic == nullptr || topic->config.retention_records_max < 0) return;
+    const std::int64_t kept_max = topic->config.retention_records_max;
+    const Offset high_watermark = broker.partitions[tp].high_watermark.value();
+    const std::int64_t excess = high_watermark - broker.logs.view(tp)->log_start_offset - kept_max;
+    // In steps of a quarter, so that the log start does not move with every record.
+    if (excess > 0 && excess >= kept_max / 4) move_log_start(step, tp, high_watermark - kept_max);
+}
+
+void settle_topic_changes(Step& step) {
+    Broker& broker = step.broker;
+    if (!broker.leading || broker.leading->topic_changes.empty()) return;
+    Leading& leading = *broker.leading;
+    std::int64_t everywhere = leading.manifests.back().version;
+    for (const Replica& member : broker.in_sync.acknowledgement_set()) {
+        if (member.broker == broker.config.id) continue;
+        const auto progress = std::ranges::find(leading.manifest_progress, member, &ManifestProgress::follower);
+        everywhere = std::min(everywhere, progress == leading.manifest_progress.end() ? -1 : progress->version);
+    }
+    std::vector<WaitingTopicChange> done;
+    std::erase_if(leading.topic_changes, [&](const WaitingTopicChange& change) {
+        if (change.manifest_version > everywhere) return false;
+        done.push_back(change);
+        return true;
+    });
+    for (WaitingTopicChange& change : done)
+        step.effects.push_back(AnswerClient{change.client.connection, std::move(change.answer)});
+}
+
+void create_internal_topics(Step& step) {
+    Broker& broker = step.broker;
+    storage::TopicCatalogue catalogue = newest_catalogue(broker);
+    bool is_changed = false;
+    for (const std::string_view name : {clients::kConsumerOffsetsTopic, clients::kProducerIdsTopic}) {
+        if (catalogue.find(name) != nullptr) continue;
+        storage::TopicEntry topic{std::string(name), TopicId(draw_id(broker)), 1, {}};
+        topic.config.is_internal = true;
+        catalogue.put(std::move(topic));
+        is_changed = true;
+    }
+    if (!is_changed) return;
+    const std::int64_t version = ++broker.leading->manifests_written;
+    write_catalogue(step, CatalogueWrite{{}, std::move(catalogue), version, false, 0});
+}
+
+std::optional<TopicPartition> resolve(const Broker& broker, const clients::PartitionName& name) {
+    const storage::TopicEntry* topic = broker.topics.find(std::string_view(name.topic));
+    if (topic == nullptr || name.partition.value < 0 || name.partition.value >= topic->partition_count)
+        return std::nullopt;
+    if (name.topic_id.value != 0 && name.topic_id != topic->id) return std::nullopt;
+    const TopicPartition tp{topic->id, name.partition};
+    if (!broker.partitions.contains(tp)) return std::nullopt;
+    return tp;
+}
+
+bool is_internal(const Broker& broker, TopicId topic) {
+    const storage::TopicEntry* entry = broker.topics.find(topic);
+    return entry != nullptr && entry->config.is_internal;
+}
+
+std::optional<TopicPartition> internal_partition(const Broker& broker, std::string_view topic) {
+    const storage::TopicEntry* entry = broker.topics.find(topic);
+    if (entry == nullptr) return std::nullopt;
+    const TopicPartition tp{entry->id, PartitionIndex(0)};
+    return broker.partitions.contains(tp) ? std::optional(tp) : std::nullopt;
+}
+
+void on_metadata(Step& step, const ClientRef& client, const clients::MetadataRequest& metadata) {
+    const Broker& broker = step.broker;
+    clients::MetadataAnswer body;
+    body.leader = broker.known_leader;
+    body.leader_epoch = broker.leading ? broker.leading->leader_epoch : broker.decided.leader_epoch;
+    body.brokers = broker.config.members;
+    const auto& set = broker.leading ? broker.in_sync.committed().members : broker.decided.in_sync_replicas;
+    for (const Replica& replica : set) body.in_sync_replicas.push_back(replica.broker);
+    const auto list = [&](const storage::TopicEntry& topic) {
+        body.topics.push_back(
+            {ErrorCode::kNone, topic.name, topic.id, topic.partition_count, topic.config.is_internal});
+    };
+    if (metadata.topics.empty())
+        for (const storage::TopicEntry& topic : broker.topics.topics) list(topic);
+    for (const std::string& name : metadata.topics) {
+        if (const storage::TopicEntry* topic = broker.topics.find(std::string_view(name)))
+            list(*topic);
+        else
+            body.topics.push_back({ErrorCode::kUnknownTopicOrPartition, name, TopicId{}, 0, false});
+    }
+    answer(step, client, std::move(body));
+}
+
+}  // namespace tidelock::broker
