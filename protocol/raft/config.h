@@ -2,14 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
-#include "protocol/base/flat_map.h"
 #include "protocol/base/ids.h"
 #include "protocol/base/time.h"
 
 namespace tidelock::raft {
 
-using BrokerIds = SmallVector<BrokerId, 5>;
+using BrokerIds = std::vector<BrokerId>;
 
 /// Fixed for a node's life. `members` holds `self`, is sorted and has no duplicates (R3).
 struct Config {

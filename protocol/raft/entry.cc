@@ -58,7 +58,8 @@ Entry read_entry(ByteReader& in) {
     const std::uint8_t kind = in.u8();
     entry.kind = static_cast<EntryKind>(kind);
     entry.payload = in.blob();
-    if (entry.index.value <= 0 || entry.term.value <= 0) in.fail();
+    if (entry.index.value <= 0 || entry.index.value > kNumberMax) in.fail();
+    if (entry.term.value <= 0 || entry.term.value > kNumberMax) in.fail();
     if (kind < static_cast<std::uint8_t>(EntryKind::kClaim) || kind > static_cast<std::uint8_t>(EntryKind::kAdmission))
         in.fail();
     if (!in.failed() && entry.kind == EntryKind::kAdmission && !decode_admission(entry.payload)) in.fail();
@@ -100,7 +101,8 @@ Snapshot read_snapshot(ByteReader& in) {
     snapshot.membership = read_membership(in);
     snapshot.formation = read_formed_members(in);
     snapshot.data = in.blob();
-    if (snapshot.last_index.value < 0 || snapshot.last_term.value < 0) in.fail();
+    if (snapshot.last_index.value < 0 || snapshot.last_index.value > kNumberMax) in.fail();
+    if (snapshot.last_term.value < 0 || snapshot.last_term.value > kNumberMax) in.fail();
     return snapshot;
 }
 

@@ -32,6 +32,9 @@ struct Member {
 /// The life of every configured member that counts, sorted by broker. Empty: the group is not known to have formed.
 using Membership = std::vector<Member>;
 
+/// Terms and indexes of a decoded value stay below this, so that counting on from them never overflows.
+inline constexpr std::int64_t kNumberMax = std::int64_t{1} << 60;
+
 /// The shortest encoding of an entry: what a count of entries is checked against.
 inline constexpr std::size_t kEntryBytesMin = 8 + 8 + 1 + 4;
 

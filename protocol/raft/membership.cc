@@ -156,8 +156,14 @@ void refresh_participation(Step& s) {
 void propose_admission_if_due(Step& s) {
     Node& node = s.node;
     const Leader* leader = std::get_if<Leader>(&node.role);
-    if (leader == nullptr || leader->transfer || has_uncommitted_admission(node)) return;
-    if (!leader->caretaker && last_term(node.persistent) != node.persistent.term) return;  // the claim comes first (R4)
+    if (leader == nullptr || leader->transfer) return;
+    const bool has_own_entry = last_term(node.persistent) == node.persistent.term;
+    if (!leader->caretaker && !has_own_entry) return;  // the claim comes first (R4)
+    if (has_uncommitted_admission(node)) {
+        // An older term's: nothing else of this term would ever commit it under a caretaker, which writes no claim.
+        if (!has_own_entry) append_as_leader(s, EntryKind::kAdmission, encode_admission(node.admissions.back().member));
+        return;
+    }
     for (const Progress& progress : leader->followers) {
         if (!progress.contact || progress.incarnation == incarnation_in_force(node, progress.broker)) continue;
         return append_as_leader(s, EntryKind::kAdmission, encode_admission({progress.broker, progress.incarnation}));

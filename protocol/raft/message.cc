@@ -22,13 +22,13 @@ void write_kind(ByteWriter& out, Kind kind) {
 
 Term read_term(ByteReader& in) {
     const Term term(in.i64());
-    if (term.value < 0) in.fail();
+    if (term.value < 0 || term.value > kNumberMax) in.fail();
     return term;
 }
 
 LogIndex read_index(ByteReader& in) {
     const LogIndex index(in.i64());
-    if (index.value < 0) in.fail();
+    if (index.value < 0 || index.value > kNumberMax) in.fail();
     return index;
 }
 

@@ -82,7 +82,7 @@ Membership membership_at(const PersistentState& state, LogIndex up_to) {
 
 std::string find_flaw(const PersistentState& state) {
     if (state.incarnation.value == 0) return "no incarnation";
-    if (state.term.value < 0) return "a negative term";
+    if (state.term.value < 0 || state.term.value > kNumberMax) return "an impossible term";
     if ((state.snapshot.last_index.value == 0) != (state.snapshot.last_term.value == 0))
         return "a snapshot with half a position";
     if (std::string flaw = find_log_flaw(state); !flaw.empty()) return flaw;

@@ -16,6 +16,7 @@
 #include <variant>
 #include <vector>
 
+#include "protocol/base/flat_map.h"
 #include "protocol/raft/effect.h"
 #include "protocol/raft/event.h"
 #include "protocol/raft/persistent_state.h"
