@@ -110,9 +110,10 @@ struct FetchPlan {
     [[nodiscard]] bool may_park() const { return !has_records && !has_error; }
     bool operator==(const FetchPlan&) const = default;
 };
-/// Judges every partition and shares the request's bytes in its order: each may read what the ones before it leave of
-/// the budget as the caller learns their sizes (`read_bytes_max` is what is left if the others gave nothing). `views`
-/// is parallel to request.partitions, null where there is no such partition.
+/// Judges every partition. `views` is parallel to request.partitions, null where there is no such partition. Count the
+/// valid positions of the request first: they may move the high watermark, which is news to answer. `read_bytes_max` is
+/// the whole request's budget; the caller takes off what the partitions before have read, and always sends the first
+/// batch.
 [[nodiscard]] FetchPlan plan_fetch(const FetchRequest& request, std::span<const LeaderView* const> views);
 
 }  // namespace tidelock::replication

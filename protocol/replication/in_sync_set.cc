@@ -207,7 +207,7 @@ bool InSyncSet::is_in(const std::vector<Replica>& set, Replica replica) const {
     });
 }
 
-/// True: `incarnation` is another life than the one known so far, and becomes the known one.
+/// Takes note of a life. True: it ends another one, known from before or named by the committed set.
 bool InSyncSet::begin_life(Follower& follower, Incarnation incarnation, Instant now) {
     if (follower.incarnation == incarnation) return false;
     std::vector<Incarnation>& past = follower.past_incarnations;
@@ -226,7 +226,9 @@ bool InSyncSet::begin_life(Follower& follower, Incarnation incarnation, Instant 
         follower.waits_for_epoch_start_reported = false;
         follower.heard_at = now;
     }
-    return true;
+    return is_another || std::any_of(committed_.members.begin(), committed_.members.end(), [&](const Replica& member) {
+               return member.broker == follower.broker && member.incarnation != incarnation;
+           });
 }
 
 void InSyncSet::record_positions(Follower& follower, std::span<const FollowerPosition> positions) {
