@@ -56,7 +56,6 @@ class BrokerHost {
 
   private:
     void carry_out(sim::Host& host, const broker::Effect& effect);
-    void carry_out_file(sim::Host& host, const storage::FileEffect& effect);
     std::optional<broker::Event> to_event(sim::Host& host, const sim::Arrival& arrival);
     std::optional<broker::Event> frame_to_event(sim::Host& host, const sim::FrameArrived& arrived);
     void step(sim::Host& host, const broker::Event& event);
@@ -64,8 +63,7 @@ class BrokerHost {
     broker::Config config_;
     BrokerWatch watch_;
     std::unique_ptr<broker::Broker> broker_;
-    broker::Effects effects_;
-    std::vector<sim::HostId> clients_;  // with an open connection, in order of their first request
+    std::vector<ConnectionId> connections_;  // open client connections, in order of their first request
     std::optional<broker::RoleCommanded> role_command_;
 };
 

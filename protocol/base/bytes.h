@@ -107,9 +107,9 @@ class ByteWriter {
   private:
     template <typename Int>
     void put(Int v) {
-        std::byte raw_bytes[sizeof v];
-        std::memcpy(raw_bytes, &v, sizeof v);
-        out_.insert(out_.end(), raw_bytes, raw_bytes + sizeof v);
+        const std::size_t at = out_.size();
+        out_.resize(at + sizeof v);
+        std::memcpy(out_.data() + at, &v, sizeof v);
     }
     template <typename Int>
     void put_be(Int v) {

@@ -130,7 +130,7 @@ void recover_partition(Step& step, const storage::DirectoryImage& image, const s
         mark(step, Mark::kDamageFoundAtRecovery);
     }
     if (found.is_history_rebuilt) mark(step, Mark::kHistoryRebuilt);
-    if (found.cut_from > found.log_end_offset) mark(step, Mark::kTornTailCut);
+    if (found.has_torn_tail) mark(step, Mark::kTornTailCut);
 }
 
 void open_existing(Step& step, const storage::DirectoryImage& image, Found& found) {

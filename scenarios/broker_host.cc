@@ -1,0 +1,189 @@
+#include "scenarios/broker_host.h"
+
+#include <algorithm>
+
+#include "protocol/base/crc32c.h"
+#include "sim/host.h"
+
+namespace tidelock::scenarios {
+namespace {
+
+ConnectionId connection_of(sim::HostId client, std::uint32_t generation) {
+    return ConnectionId((static_cast<std::uint64_t>(client.value) << 32U) | generation);
+}
+sim::HostId client_of(ConnectionId connection) {
+    return sim::HostId(static_cast<std::int32_t>(connection.value >> 32U));
+}
+
+template <typename Message>
+Bytes client_frame(const Message& message) {
+    ByteWriter out;
+    out.u32(0);
+    clients::encode(message, out);
+    out.patch_u32(0, crc32c(out.span().subspan(sizeof(std::uint32_t))));
+    return out.take();
+}
+
+Result<Bytes, DecodeError> frame_body(const Bytes& frame) {
+    ByteReader in(frame);
+    const std::uint32_t crc = in.u32();
+    if (in.failed() || crc != crc32c(frame.span().subspan(sizeof crc)))
+        return decode_failure("client frame: wrong checksum");
+    return frame.slice(sizeof crc, frame.size() - sizeof crc);
+}
+
+storage::DirectoryImage directory_image(sim::Disk& disk) {
+    storage::DirectoryImage image;
+    for (sim::FileImage& file : disk.boot_image()) {
+        Result<Bytes, storage::ReadError> content = std::move(file.content);
+        if (file.error != sim::DiskError::kNone) content = Failure<storage::ReadError>(storage::ReadError::kIo);
+        image.push_back(storage::ImageFile{storage::FileName(file.name), std::move(content)});
+    }
+    return image;
+}
+
+storage::FileReadDone read_done(const sim::DiskRead& read) {
+    const storage::FileOpId op(read.op.value);
+    if (read.error == sim::DiskError::kNone) return {op, read.content};
+    const bool is_missing = read.error == sim::DiskError::kNoSuchFile;
+    return {op, Failure<storage::ReadError>(is_missing ? storage::ReadError::kMissing : storage::ReadError::kIo)};
+}
+
+struct FileRoute {
+    sim::Disk& disk;
+
+    void operator()(const storage::WriteFile& e) const { disk.write(e.name.text(), e.position, e.content); }
+    void operator()(const storage::TruncateFile& e) const { disk.truncate(e.name.text(), e.size); }
+    void operator()(const storage::SyncFile& e) const { disk.sync(e.name.text(), sim::DiskOp(e.op.value)); }
+    void operator()(const storage::SyncDirectory& e) const { disk.sync_directory(sim::DiskOp(e.op.value)); }
+    void operator()(const storage::RenameFile& e) const { disk.rename(e.from.text(), e.to.text()); }
+    void operator()(const storage::RemoveFile& e) const { disk.remove(e.name.text()); }
+    void operator()(const storage::ReadFile& e) const {
+        disk.read(e.name.text(), e.position, e.length, sim::DiskOp(e.op.value));
+    }
+};
+
+}  // namespace
+
+Bytes encode_client_frame(const clients::Request& request) {
+    return client_frame(request);
+}
+Bytes encode_client_frame(const clients::Answer& answer) {
+    return client_frame(answer);
+}
+
+Result<clients::Request, DecodeError> decode_request_frame(const Bytes& frame) {
+    return frame_body(frame).and_then([](const Bytes& body) { return clients::decode_request(body); });
+}
+Result<clients::Answer, DecodeError> decode_answer_frame(const Bytes& frame) {
+    return frame_body(frame).and_then([](const Bytes& body) { return clients::decode_answer(body); });
+}
+
+BrokerHost::BrokerHost(broker::Config config, BrokerWatch watch)
+    : config_(std::move(config)), watch_(std::move(watch)) {}
+
+void BrokerHost::run(sim::Host& host) {
+    connections_.clear();
+    broker_ = std::make_unique<broker::Broker>(config_);
+    step(host, broker::Booted{directory_image(host.disk()), host.draw_bits() | 1U});
+    while (const std::optional<sim::Arrival> arrival = host.await_arrival())
+        if (const std::optional<broker::Event> event = to_event(host, *arrival)) step(host, *event);
+    broker_.reset();
+}
+
+void BrokerHost::command_role(sim::World& world, broker::RoleCommanded command) {
+    role_command_ = command;
+    world.post(host_of(config_.id), 0);
+}
+
+void BrokerHost::step(sim::Host& host, const broker::Event& event) {
+    broker::Effects effects;
+    broker::step(*broker_, host.local_now(), event, effects);
+    for (const broker::Effect& effect : effects) carry_out(host, effect);
+    if (watch_.on_stepped) watch_.on_stepped(host, *broker_);
+}
+
+std::optional<broker::Event> BrokerHost::to_event(sim::Host& host, const sim::Arrival& arrival) {
+    struct Route {
+        BrokerHost& self;
+        sim::Host& host;
+        using Event = std::optional<broker::Event>;
+
+        Event operator()(const sim::FrameArrived& a) const { return self.frame_to_event(host, a); }
+        Event operator()(const sim::ConnectionBroken& a) const {
+            if (is_broker_host(a.peer)) return broker::PeerDisconnected{broker_of(a.peer)};
+            const ConnectionId connection = connection_of(a.peer, a.connection);
+            std::erase(self.connections_, connection);
+            return broker::ClientDisconnected{connection};
+        }
+        Event operator()(const sim::TimerFired& a) const {
+            return broker::TimerFired{static_cast<broker::TimerKind>(a.timer.value)};
+        }
+        Event operator()(const sim::DiskSynced& a) const {
+            const bool ok = a.error == sim::DiskError::kNone;
+            return broker::FileCompleted{storage::FileSynced{storage::FileOpId(a.op.value), ok}};
+        }
+        Event operator()(const sim::DiskRead& a) const { return broker::FileCompleted{read_done(a)}; }
+        Event operator()(const sim::DiskWriteFailed& a) const {
+            const bool is_full = a.error == sim::DiskError::kNoSpace;
+            return broker::FileCompleted{storage::WriteFailed{
+                storage::FileName(a.file), is_full ? storage::WriteFailure::kFull : storage::WriteFailure::kError}};
+        }
+        Event operator()(const sim::Woken&) const {
+            if (!self.role_command_) return std::nullopt;
+            return *std::exchange(self.role_command_, std::nullopt);
+        }
+        Event operator()(const sim::DeadlinePassed&) const { return std::nullopt; }
+    };
+    return std::visit(Route{*this, host}, arrival);
+}
+
+std::optional<broker::Event> BrokerHost::frame_to_event(sim::Host& host, const sim::FrameArrived& arrived) {
+    if (is_broker_host(arrived.from)) {
+        auto message = broker::decode_frame(arrived.frame);
+        if (message) return broker::PeerMessageReceived{broker_of(arrived.from), std::move(*message)};
+    } else if (auto request = decode_request_frame(arrived.frame)) {
+        const ConnectionId connection = connection_of(arrived.from, arrived.connection);
+        if (std::ranges::find(connections_, connection) == connections_.end()) connections_.push_back(connection);
+        return broker::ClientRequested{connection, std::move(*request)};
+    }
+    // Bytes hurt on the way: as on a real stream, nothing after them can be trusted.
+    host.close_connection(arrived.from);
+    if (is_broker_host(arrived.from)) return broker::PeerDisconnected{broker_of(arrived.from)};
+    const ConnectionId connection = connection_of(arrived.from, arrived.connection);
+    std::erase(connections_, connection);
+    return broker::ClientDisconnected{connection};
+}
+
+void BrokerHost::carry_out(sim::Host& host, const broker::Effect& effect) {
+    struct Route {
+        BrokerHost& self;
+        sim::Host& host;
+
+        void operator()(const broker::SendToPeer& e) const {
+            host.send(host_of(e.to), broker::encode_frame(e.message),
+                      sim::FrameTag{broker::kind_number(e.message), broker::is_answer(e.message)});
+        }
+        void operator()(const broker::AnswerClient& e) const {
+            if (std::ranges::find(self.connections_, e.connection) == self.connections_.end()) return;
+            host.send(client_of(e.connection), encode_client_frame(e.answer), sim::FrameTag{kClientAnswerKind, true});
+        }
+        void operator()(const broker::CloseClients&) const {
+            for (const ConnectionId connection : self.connections_) host.close_connection(client_of(connection));
+            self.connections_.clear();
+        }
+        void operator()(const storage::FileEffect& e) const { std::visit(FileRoute{host.disk()}, e); }
+        void operator()(const broker::SetTimer& e) const {
+            host.set_timer(sim::TimerId(static_cast<std::uint32_t>(e.timer)), host.draw(e.min, e.max));
+        }
+        void operator()(const broker::CancelTimer& e) const {
+            host.cancel_timer(sim::TimerId(static_cast<std::uint32_t>(e.timer)));
+        }
+        void operator()(const broker::Observe& e) const {
+            if (self.watch_.on_observation) self.watch_.on_observation(host, e.observation);
+        }
+    };
+    std::visit(Route{*this, host}, effect);
+}
+
+}  // namespace tidelock::scenarios
