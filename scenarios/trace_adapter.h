@@ -15,7 +15,7 @@ namespace tidelock::scenarios {
 /// Lives outside the arena. Without a sink it is not to be registered.
 class TraceAdapter final : public sim::TraceSink {
   public:
-    explicit TraceAdapter(TraceSink* sink) : sink_(sink) {}
+    explicit TraceAdapter(scenarios::TraceSink* sink) : sink_(sink) {}
     /// Host names are looked up here.
     void set_world(sim::World* world) { world_ = world; }
     void on_entry(const sim::TraceEntry& entry) override;
@@ -24,7 +24,7 @@ class TraceAdapter final : public sim::TraceSink {
   private:
     [[nodiscard]] std::string host_name(sim::HostId host) const;
 
-    TraceSink* sink_;
+    scenarios::TraceSink* sink_;
     sim::World* world_ = nullptr;
 };
 
