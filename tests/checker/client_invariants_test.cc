@@ -1,0 +1,302 @@
+// V10, V14 and V21: producers in order, offsets that do not go back, and the cluster as clients see it.
+#include "tests/checker/story.h"
+
+namespace tidelock::checker {
+namespace {
+
+using Catch::Matchers::Contains;
+
+// --- V10 producer-order -------------------------------------------------------------------------------------------
+
+BatchSpec sent_by(std::int64_t producer, std::int64_t base, std::int32_t sequence, int count = 1,
+                  std::int16_t epoch = 0) {
+    BatchSpec batch{base};
+    batch.count = count;
+    batch.producer = producer;
+    batch.sequence = sequence;
+    batch.producer_epoch = epoch;
+    return batch;
+}
+
+TEST_CASE("V10: the confirmed log has each producer's sequences once and in order") {
+    struct Case {
+        std::vector<BatchSpec> batches;
+        std::string expected;  // empty: in order
+    };
+    const std::vector<Case> cases{
+        {{sent_by(9, 0, 0), sent_by(9, 1, 1), sent_by(9, 2, 2, 3), sent_by(9, 5, 5)}, ""},
+        {{sent_by(9, 0, 0), sent_by(8, 1, 0), sent_by(9, 2, 1)}, ""},
+        {{sent_by(9, 0, 0), sent_by(9, 1, 0)}, "a duplicate or reordered sequence: producer 9 has sequence 0"},
+        {{sent_by(9, 0, 0, 2), sent_by(9, 2, 1)}, "after epoch 0 up to sequence 1 at offset 1; expected sequence 2"},
+        {{sent_by(9, 0, 0), sent_by(9, 1, 2)}, "a gap"},
+        {{sent_by(9, 0, 1)}, "a gap at the start"},
+        {{sent_by(9, 0, 0), sent_by(9, 1, 0, 1, 1)}, ""},
+        {{sent_by(9, 0, 0), sent_by(9, 1, 1, 1, 1)}, "a gap at the start"},
+        {{sent_by(9, 0, 0, 1, 1), sent_by(9, 1, 1, 1, 0)}, "an older producer epoch after a newer one"},
+        {{sent_by(9, 0, 0), {1}, {2}, sent_by(9, 3, 1)}, ""},
+    };
+    for (const Case& each : cases) {
+        Story story;
+        story.lead(1, 1);
+        for (const BatchSpec& batch : each.batches) story.confirm(1, {2, 3}, batch);
+        REQUIRE_THAT(story.message("producer-order"), Contains(each.expected));
+        REQUIRE(story.breaks("producer-order") == !each.expected.empty());
+    }
+}
+
+TEST_CASE("V10: what was never confirmed is not judged, what confirms it judges it too") {
+    Story story;
+    story.lead(1, 1).confirm(1, {2, 3}, sent_by(9, 0, 0));
+    for (const int broker : {1, 2, 3}) {
+        broker == 1 ? story.append(1, sent_by(9, 1, 0)).durable(1, 2)
+                    : story.copy(broker, sent_by(9, 1, 0)).durable(broker, 2);
+    }
+    REQUIRE(story.broken() == kNothing);
+    story.confirm(1, {2, 3}, {2});
+    REQUIRE(story.breaks("producer-order"));
+}
+
+// --- client calls -------------------------------------------------------------------------------------------------
+
+/// Client calls, one after the other unless times are given.
+struct ClientStory {
+    Checker checker{[] {
+        Settings settings = Story::group_of_three();
+        settings.retention_enabled = false;
+        return settings;
+    }()};
+    std::int64_t now = 0;
+    std::int64_t calls = 0;
+    FinalRead last_read{kClientX0, true, Offset(0), {}};
+
+    template <typename Operation>
+    ClientStory& call(Operation operation, Outcome outcome = Outcome::kOk, std::int64_t invoked_ns = -1) {
+        const std::int64_t invoked = invoked_ns >= 0 ? invoked_ns : ++now;
+        checker.on_call(ClientCall{ClientId(1), ++calls, invoked, ++now, outcome, std::move(operation)});
+        return *this;
+    }
+    ClientStory& produce(std::uint64_t value, std::int64_t offset, Acks acks = Acks::kAll, std::int64_t producer = 5) {
+        return call(ProduceCall{kClientX0, ProducerId(producer), ProducerEpoch(0), 0, acks, {value}, Offset(offset)});
+    }
+    ClientStory& try_produce(std::uint64_t value, Outcome outcome, std::int64_t producer = 5) {
+        return call(ProduceCall{kClientX0, ProducerId(producer), ProducerEpoch(0), 0, Acks::kAll, {value}, {}},
+                    outcome);
+    }
+    ClientStory& fetch(std::int64_t from, std::vector<ReadRecord> records, std::int64_t high_watermark = 100) {
+        return call(FetchCall{kClientX0, Offset(from), false, std::move(records), Offset(high_watermark)});
+    }
+    ClientStory& commit(std::int64_t offset, Outcome outcome = Outcome::kOk, std::int64_t invoked_ns = -1) {
+        return call(OffsetCommitCall{ClientGroup(1), kClientX0, Offset(offset)}, outcome, invoked_ns);
+    }
+    ClientStory& fetch_offset(std::optional<Offset> offset, std::int64_t invoked_ns = -1) {
+        return call(OffsetFetchCall{ClientGroup(1), kClientX0, offset}, Outcome::kOk, invoked_ns);
+    }
+    ClientStory& end(std::vector<ReadRecord> records, std::int64_t log_start = 0) {
+        FinalView view;
+        view.judge_progress = false;
+        view.reads.push_back(FinalRead{kClientX0, true, Offset(log_start), std::move(records)});
+        checker.at_end(++now, view);
+        return *this;
+    }
+    [[nodiscard]] std::string message() const {
+        return checker.violations().empty() ? std::string() : checker.violations().front().message;
+    }
+    [[nodiscard]] bool is_clean() const { return checker.violations().empty(); }
+};
+
+ReadRecord at(std::int64_t offset, std::uint64_t value) {
+    return ReadRecord{Offset(offset), value};
+}
+
+TEST_CASE("V21: acknowledged records are there at the end") {
+    ClientStory story;
+    story.produce(0xa, 0).produce(0xb, 1);
+    SECTION("all") {
+        REQUIRE(story.end({at(0, 0xa), at(1, 0xb)}).is_clean());
+    }
+    SECTION("one lost") {
+        REQUIRE_THAT(story.end({at(1, 0xb)}).message(), Contains("lost write") && Contains("offset 0 held value a"));
+    }
+    SECTION("one unseen") {
+        REQUIRE_THAT(story.end({at(0, 0xa)}).message(), Contains("unseen") && Contains("offset 1"));
+    }
+    SECTION("one replaced") {
+        story.try_produce(0xc, Outcome::kUnknown);
+        REQUIRE_THAT(story.end({at(0, 0xa), at(1, 0xc)}).message(),
+                     Contains("lost write") && Contains("value c is there"));
+    }
+    SECTION("one deleted on request") {
+        story.call(DeleteRecordsCall{kClientX0, Offset(1)});
+        REQUIRE(story.end({at(1, 0xb)}, 1).is_clean());
+    }
+    SECTION("the log start moved without a request") {
+        REQUIRE_FALSE(story.end({at(1, 0xb)}, 1).is_clean());
+    }
+    SECTION("the topic deleted") {
+        story.call(DeleteTopicCall{ClientTopic(1)});
+        REQUIRE(story.end({}).is_clean());
+    }
+    SECTION("the topic perhaps deleted") {
+        story.call(DeleteTopicCall{ClientTopic(1)}, Outcome::kUnknown);
+        REQUIRE(story.end({}).is_clean());
+    }
+    SECTION("the topic not deleted for sure") {
+        story.call(DeleteTopicCall{ClientTopic(1)}, Outcome::kFailed);
+        REQUIRE_FALSE(story.end({}).is_clean());
+    }
+}
+
+TEST_CASE("V21: what was read stays, acks=leader may be lost unread") {
+    ClientStory story;
+    story.produce(0xa, 0, Acks::kLeader);
+    SECTION("unread") {
+        REQUIRE(story.end({}).is_clean());
+    }
+    SECTION("read") {
+        REQUIRE_FALSE(story.fetch(0, {at(0, 0xa)}).end({}).is_clean());
+    }
+}
+
+TEST_CASE("V21: an offset has one value") {
+    ClientStory story;
+    story.produce(0xa, 0).produce(0xb, 1);
+    REQUIRE_THAT(story.fetch(0, {at(0, 0xb)}).message(), Contains("inconsistent offset"));
+}
+
+TEST_CASE("V21: a value is there once, unless its producer could not know") {
+    ClientStory story;
+    SECTION("sent once") {
+        story.produce(0xa, 0).fetch(0, {at(0, 0xa), at(1, 0xa)});
+        REQUIRE_THAT(story.end({at(0, 0xa), at(1, 0xa)}).message(),
+                     Contains("duplicate") && Contains("again at offset 1"));
+    }
+    SECTION("retried by an idempotent producer") {
+        story.try_produce(0xa, Outcome::kUnknown).produce(0xa, 1);
+        REQUIRE_FALSE(story.end({at(0, 0xa), at(1, 0xa)}).is_clean());
+    }
+    SECTION("retried by another session of it") {
+        story.try_produce(0xa, Outcome::kUnknown, 5).produce(0xa, 1, Acks::kAll, 6);
+        REQUIRE(story.end({at(0, 0xa), at(1, 0xa)}).is_clean());
+    }
+    SECTION("retried without idempotence") {
+        story.try_produce(0xa, Outcome::kUnknown, -1).produce(0xa, 1, Acks::kAll, -1);
+        REQUIRE(story.end({at(0, 0xa), at(1, 0xa)}).is_clean());
+    }
+    SECTION("acknowledged at two offsets") {
+        story.produce(0xa, 0).produce(0xa, 1);
+        REQUIRE_THAT(story.message(), Contains("duplicate") && Contains("offset 1, after offset 0"));
+    }
+    SECTION("acknowledged twice at one offset") {
+        story.produce(0xa, 0).produce(0xb, 1).produce(0xa, 0);
+        REQUIRE(story.end({at(0, 0xa), at(1, 0xb)}).is_clean());
+    }
+}
+
+TEST_CASE("V21: only what was sent, and not what failed for sure, is read") {
+    ClientStory story;
+    SECTION("never sent") {
+        REQUIRE_THAT(story.end({at(0, 0xa)}).message(), Contains("nobody ever sent"));
+    }
+    SECTION("failed for sure") {
+        REQUIRE_THAT(story.try_produce(0xa, Outcome::kFailed).end({at(0, 0xa)}).message(), Contains("failed for sure"));
+    }
+    SECTION("outcome unknown") {
+        REQUIRE(story.try_produce(0xa, Outcome::kUnknown).end({at(0, 0xa)}).is_clean());
+    }
+    SECTION("read before its produce returned") {
+        story.fetch(0, {at(0, 0xa)})
+            .call(ProduceCall{kClientX0, ProducerId(5), {}, 0, Acks::kAll, {0xa}, Offset(0)}, Outcome::kOk, 0);
+        REQUIRE(story.end({at(0, 0xa)}).is_clean());
+    }
+    SECTION("sent to another partition") {
+        story.call(
+            ProduceCall{{ClientTopic(1), PartitionIndex(1)}, ProducerId(5), {}, 0, Acks::kAll, {0xa}, Offset(0)});
+        REQUIRE_THAT(story.end({at(0, 0xa)}).message(), Contains("misplaced"));
+    }
+    SECTION("past the high watermark told") {
+        story.produce(0xa, 0).fetch(0, {at(0, 0xa)}, 0);
+        REQUIRE_THAT(story.message(), Contains("dirty read"));
+    }
+}
+
+TEST_CASE("V21: polls go forward and skip nothing") {
+    ClientStory story;
+    story.produce(0xa, 0).produce(0xb, 1).produce(0xc, 2);
+    SECTION("in order") {
+        REQUIRE(story.fetch(0, {at(0, 0xa), at(1, 0xb)}).fetch(2, {at(2, 0xc)}).is_clean());
+    }
+    SECTION("backwards") {
+        REQUIRE_THAT(story.fetch(1, {at(0, 0xa)}).message(), Contains("non-monotonic poll"));
+    }
+    SECTION("a hole") {
+        REQUIRE_THAT(story.fetch(0, {at(0, 0xa), at(2, 0xc)}).message(),
+                     Contains("poll skip") && Contains("past offset 1"));
+    }
+    SECTION("a hole at the start") {
+        REQUIRE_FALSE(story.fetch(0, {at(1, 0xb)}).is_clean());
+    }
+    SECTION("a hole where records were deleted") {
+        story.call(DeleteRecordsCall{kClientX0, Offset(1)}).fetch(0, {at(1, 0xb)});
+        REQUIRE(story.is_clean());
+    }
+}
+
+TEST_CASE("V21: who sends later gets a higher offset") {
+    ClientStory story;
+    story.produce(0xa, 5);
+    SECTION("lower") {
+        REQUIRE_THAT(story.produce(0xb, 4).message(), Contains("non-monotonic send"));
+    }
+    SECTION("higher") {
+        REQUIRE(story.produce(0xb, 6).is_clean());
+    }
+    SECTION("lower, but sent at the same time") {
+        story.call(ProduceCall{kClientX0, ProducerId(6), {}, 0, Acks::kAll, {0xb}, Offset(4)}, Outcome::kOk, 0);
+        REQUIRE(story.is_clean());
+    }
+}
+
+// --- V14 offsets-monotonic ----------------------------------------------------------------------------------------
+
+TEST_CASE("V14: an offset fetch answers at least what was acknowledged before") {
+    ClientStory story;
+    story.commit(10).commit(20);
+    SECTION("the last") {
+        REQUIRE(story.fetch_offset(Offset(20)).end({}).is_clean());
+    }
+    SECTION("an older one") {
+        REQUIRE_THAT(story.fetch_offset(Offset(10)).end({}).message(),
+                     Contains("was told the committed offset 10, but a commit of 20 had been acknowledged"));
+    }
+    SECTION("none") {
+        REQUIRE_FALSE(story.fetch_offset(std::nullopt).end({}).is_clean());
+    }
+    SECTION("asked before the last was acknowledged") {
+        REQUIRE(story.fetch_offset(Offset(10), 3).end({}).is_clean());
+    }
+    SECTION("an explicit step back") {
+        REQUIRE(story.commit(5).fetch_offset(Offset(5)).end({}).is_clean());
+    }
+    SECTION("a step back that failed for sure") {
+        REQUIRE_FALSE(story.commit(5, Outcome::kFailed).fetch_offset(Offset(5)).end({}).is_clean());
+    }
+    SECTION("a step back of unknown outcome") {
+        REQUIRE(story.commit(5, Outcome::kUnknown).fetch_offset(Offset(5)).fetch_offset(Offset(20)).end({}).is_clean());
+        REQUIRE_FALSE(story.fetch_offset(Offset(6)).end({}).is_clean());
+    }
+    SECTION("a step back that returned after the fetch") {
+        const std::int64_t invoked = story.now;
+        story.fetch_offset(Offset(5)).commit(5, Outcome::kOk, invoked);
+        REQUIRE(story.end({}).is_clean());
+    }
+    SECTION("concurrent commits, either may be the last") {
+        story.commit(15, Outcome::kOk, 3);
+        REQUIRE(story.fetch_offset(Offset(15)).fetch_offset(Offset(20)).end({}).is_clean());
+    }
+    SECTION("the topic was deleted") {
+        REQUIRE(story.call(DeleteTopicCall{ClientTopic(1)}).fetch_offset(std::nullopt).end({}).is_clean());
+    }
+}
+
+}  // namespace
+}  // namespace tidelock::checker

@@ -1,0 +1,225 @@
+// V8: elections, votes, terms, entries and commits.
+#include "tests/checker/story.h"
+
+namespace tidelock::checker {
+namespace {
+
+using Catch::Matchers::Contains;
+
+struct RaftStory : Story {
+    using Story::Story;
+    RaftStory& vote(int broker, int term, int candidate, unsigned incarnation = 0) {
+        const unsigned named = incarnation != 0 ? incarnation : static_cast<unsigned>(broker);
+        see(broker, broker::VoteGranted{Term(term), BrokerId(candidate), Incarnation(named)});
+        return *this;
+    }
+    RaftStory& elect(int broker, int term) {
+        see(broker, broker::RaftLeaderElected{Term(term), false});
+        return *this;
+    }
+    RaftStory& enter(int broker, int index, int term, std::uint64_t content = 0) {
+        see(broker, broker::RaftEntryAppended{LogIndex(index), Term(term), content});
+        return *this;
+    }
+    RaftStory& commit(int broker, int index, int term, std::uint64_t content = 0) {
+        see(broker, broker::RaftEntryCommitted{LogIndex(index), Term(term), content});
+        return *this;
+    }
+    RaftStory& remove_from(int broker, int index) {
+        see(broker, broker::RaftEntriesTruncated{LogIndex(index)});
+        return *this;
+    }
+    RaftStory& install(int broker, int index, int term, std::uint64_t content = 0) {
+        see(broker, broker::RaftSnapshotInstalled{LogIndex(index), Term(term), content});
+        return *this;
+    }
+    RaftStory& enter_on(std::initializer_list<int> brokers, int index, int term) {
+        for (const int broker : brokers) enter(broker, index, term);
+        return *this;
+    }
+    [[nodiscard]] bool is_unsafe() const { return breaks("raft-safety"); }
+};
+
+TEST_CASE("V8: one vote a term, over restarts and incarnations") {
+    RaftStory story;
+    story.vote(1, 1, 1).vote(2, 1, 1);
+    SECTION("repeated") {
+        story.vote(2, 1, 1).vote(2, 2, 3);
+        REQUIRE(story.broken() == kNothing);
+    }
+    SECTION("another candidate") {
+        story.vote(2, 1, 3);
+        REQUIRE_THAT(story.message("raft-safety"), Contains("broker 2 voted for broker 3 in term 1") &&
+                                                       Contains("after it had voted for broker 1 in that term"));
+    }
+    SECTION("another candidate after a restart") {
+        story.kill(2).boot(2);
+        story.vote(2, 1, 3);
+        REQUIRE(story.is_unsafe());
+    }
+    SECTION("another candidate after the disk was lost") {
+        story.kill(2).empty_disk(2).boot(2, 22);
+        story.vote(2, 1, 3, 22);
+        REQUIRE(story.is_unsafe());
+    }
+    SECTION("its former self was the candidate, which is gone") {
+        story.kill(1).empty_disk(1).boot(1, 11);
+        story.vote(1, 1, 3, 11);
+        REQUIRE(story.broken() == kNothing);
+    }
+}
+
+TEST_CASE("V8: a term never falls while the disk is kept") {
+    for (const bool lost : {false, true}) {
+        RaftStory story;
+        story.vote(2, 5, 1).kill(2);
+        if (lost) story.empty_disk(2);
+        story.boot(2, lost ? 22 : 2);
+        story.vote(2, 4, 3, lost ? 22 : 2);
+        REQUIRE(story.is_unsafe() == !lost);
+    }
+}
+
+TEST_CASE("V8: one leader a term") {
+    RaftStory story;
+    story.elect(1, 1);
+    SECTION("two brokers") {
+        story.elect(2, 1);
+        REQUIRE_THAT(story.message("raft-safety"), Contains("election safety"));
+    }
+    SECTION("one broker in two lives") {
+        story.kill(1).boot(1);
+        story.elect(1, 1);
+        REQUIRE(story.is_unsafe());
+    }
+    SECTION("a caretaker that becomes eligible is told twice") {
+        story.elect(1, 1).elect(2, 2);
+        REQUIRE(story.broken() == kNothing);
+    }
+}
+
+TEST_CASE("V8: entries match") {
+    RaftStory story;
+    story.enter(1, 1, 1, 10).enter(1, 2, 1, 11);
+    SECTION("equal") {
+        story.enter(2, 1, 1, 10).enter(2, 2, 1, 11);
+        REQUIRE(story.broken() == kNothing);
+    }
+    SECTION("another command") {
+        story.enter(2, 1, 1, 10).enter(2, 2, 1, 12);
+        REQUIRE_THAT(story.message("raft-safety"), Contains("same index and term, same command"));
+    }
+    SECTION("another predecessor") {
+        story.enter(3, 1, 2, 9).enter(3, 2, 3, 8).enter(2, 1, 1, 10).enter(2, 2, 3, 8);
+        REQUIRE_THAT(story.message("raft-safety"), Contains("log matching"));
+    }
+    SECTION("a gap") {
+        story.enter(2, 1, 1, 10).enter(2, 3, 1, 11);
+        REQUIRE(story.is_unsafe());
+    }
+    SECTION("unsynced entries may be gone after a restart") {
+        story.kill(1).boot(1);
+        story.enter(1, 2, 2, 7);
+        REQUIRE(story.broken() == kNothing);
+    }
+    SECTION("but not without one") {
+        story.enter(1, 2, 2, 7);
+        REQUIRE(story.is_unsafe());
+    }
+}
+
+TEST_CASE("V8: committed entries are on a majority, in order, and never change") {
+    RaftStory story;
+    story.elect(1, 1).enter_on({1, 2}, 1, 1);
+    SECTION("on a majority") {
+        story.commit(1, 1, 1).commit(2, 1, 1);
+        REQUIRE(story.broken() == kNothing);
+    }
+    SECTION("on the leader alone") {
+        story.enter(1, 2, 1).commit(1, 1, 1).commit(1, 2, 1);
+        REQUIRE_THAT(story.message("raft-safety"),
+                     Contains("entry 2 of term 1 was committed while 1 of 3 brokers hold it"));
+    }
+    SECTION("held by a disk that was lost since") {
+        story.kill(2).empty_disk(2);
+        story.commit(1, 1, 1);
+        REQUIRE(story.broken() == kNothing);
+    }
+    SECTION("changed") {
+        story.commit(1, 1, 1).enter(3, 1, 2, 4).commit(3, 1, 2, 4);
+        REQUIRE_THAT(story.message("raft-safety"), Contains("where the entry of term 1 is committed"));
+    }
+    SECTION("other than in its own log") {
+        story.commit(1, 1, 1, 99);
+        REQUIRE(story.is_unsafe());
+    }
+    SECTION("twice in a life") {
+        story.commit(1, 1, 1).commit(1, 1, 1);
+        REQUIRE_THAT(story.message("raft-safety"), Contains("each once, in order"));
+    }
+    SECTION("again in the next life") {
+        story.commit(1, 1, 1).kill(1).boot(1);
+        story.commit(1, 1, 1);
+        REQUIRE(story.broken() == kNothing);
+    }
+}
+
+TEST_CASE("V8: committed entries are not removed") {
+    RaftStory story;
+    story.elect(1, 1).enter_on({1, 2}, 1, 1).enter_on({1, 2}, 2, 1).commit(1, 1, 1);
+    SECTION("the tail may go") {
+        story.remove_from(2, 2);
+        REQUIRE(story.broken() == kNothing);
+    }
+    SECTION("the committed one may not") {
+        story.remove_from(2, 1);
+        REQUIRE_THAT(story.message("raft-safety"), Contains("its entry 1 (term 1) is committed"));
+    }
+    SECTION("a conflicting one at that index may") {
+        RaftStory other;
+        other.enter(3, 1, 1, 5).elect(1, 2).enter_on({1, 2}, 1, 2).commit(1, 1, 2).remove_from(3, 1).enter(3, 1, 2);
+        REQUIRE(other.broken() == kNothing);
+    }
+}
+
+TEST_CASE("V8: an elected leader holds what was committed before") {
+    RaftStory story;
+    story.elect(1, 1).enter_on({1, 2}, 1, 1).commit(1, 1, 1).kill(1);
+    SECTION("it does") {
+        story.elect(2, 2);
+        REQUIRE(story.broken() == kNothing);
+    }
+    SECTION("it does not") {
+        story.elect(3, 2);
+        REQUIRE_THAT(story.message("raft-safety"),
+                     Contains("broker 3 was elected in term 2 without the committed entry 1"));
+    }
+    SECTION("it has a snapshot that covers it") {
+        story.install(3, 1, 1).elect(3, 2);
+        REQUIRE(story.broken() == kNothing);
+    }
+    SECTION("late news of an election that came before") {
+        story.elect(2, 4).enter_on({2, 1}, 2, 4).commit(2, 2, 4).elect(3, 1);
+        REQUIRE_FALSE(story.message("raft-safety").find("without the committed entry") != std::string::npos);
+    }
+}
+
+TEST_CASE("V8: snapshots of one index are equal and agree with what was committed") {
+    RaftStory story;
+    story.elect(1, 1).enter_on({1, 2}, 1, 1).enter_on({1, 2}, 2, 1).commit(1, 1, 1);
+    SECTION("equal") {
+        story.install(3, 1, 1, 6).install(2, 1, 1, 6).enter(3, 2, 1).enter(2, 3, 1);
+        REQUIRE(story.broken() == kNothing);
+    }
+    SECTION("two contents") {
+        story.install(3, 1, 1, 6).install(2, 1, 1, 7);
+        REQUIRE(story.is_unsafe());
+    }
+    SECTION("another term") {
+        story.install(3, 1, 2);
+        REQUIRE_THAT(story.message("raft-safety"), Contains("committed is term 1"));
+    }
+}
+
+}  // namespace
+}  // namespace tidelock::checker
