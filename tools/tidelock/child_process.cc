@@ -1,0 +1,109 @@
+#include "tools/tidelock/child_process.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <system_error>
+
+namespace tidelock::tools {
+
+namespace {
+
+struct Pipe {
+    int read_fd = -1;
+    int write_fd = -1;
+};
+
+Pipe make_pipe() {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "cannot make a pipe");
+    return {ends[0], ends[1]};
+}
+
+void close_open(int& fd) {
+    if (fd >= 0) ::close(fd);
+    fd = -1;
+}
+
+void set_nonblocking(int fd) {
+    ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
+}
+
+[[noreturn]] void run_child(pid_t parent, const std::function<void(const ChildPipes&)>& body, const ChildPipes& pipes,
+                            int error_fd) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent) ::_exit(0);
+    ::signal(SIGINT, SIG_IGN);
+    ::signal(SIGTERM, SIG_IGN);
+    ::dup2(error_fd, STDERR_FILENO);
+    body(pipes);
+    ::_exit(0);
+}
+
+}  // namespace
+
+Child start_child(const std::function<void(const ChildPipes&)>& body) {
+    Pipe jobs = make_pipe();
+    Pipe output = make_pipe();
+    Pipe errors = make_pipe();
+    // What is still buffered would otherwise be printed by both processes.
+    std::fflush(nullptr);
+    const pid_t parent = ::getpid();
+    const pid_t pid = ::fork();
+    if (pid < 0) throw std::system_error(errno, std::generic_category(), "cannot start a worker process");
+    if (pid == 0) {
+        ::close(jobs.write_fd);
+        ::close(output.read_fd);
+        ::close(errors.read_fd);
+        run_child(parent, body, {jobs.read_fd, output.write_fd}, errors.write_fd);
+    }
+    ::close(jobs.read_fd);
+    ::close(output.write_fd);
+    ::close(errors.write_fd);
+    set_nonblocking(output.read_fd);
+    set_nonblocking(errors.read_fd);
+    return {pid, jobs.write_fd, output.read_fd, errors.read_fd};
+}
+
+bool drain(int fd, std::string& text) {
+    char block[64 * 1024];
+    for (;;) {
+        const ssize_t count = ::read(fd, block, sizeof block);
+        if (count > 0) {
+            text.append(block, static_cast<std::size_t>(count));
+        } else if (count == 0) {
+            return false;
+        } else if (errno != EINTR) {
+            return errno == EAGAIN || errno == EWOULDBLOCK;
+        }
+    }
+}
+
+int reap(Child& child) {
+    close_open(child.job_fd);
+    close_open(child.output_fd);
+    close_open(child.error_fd);
+    int status = 0;
+    while (::waitpid(child.pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    child.pid = -1;
+    return status;
+}
+
+std::string describe_end(int wait_status) {
+    if (WIFSIGNALED(wait_status)) {
+        const int number = WTERMSIG(wait_status);
+        const char* name = ::sigdescr_np(number);
+        return fmt::format("died of signal {} ({})", number, name == nullptr ? "unknown" : name);
+    }
+    return fmt::format("exited with status {}", WEXITSTATUS(wait_status));
+}
+
+}  // namespace tidelock::tools

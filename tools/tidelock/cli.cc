@@ -1,0 +1,184 @@
+// The command line as CLI11 reads it: flags, their words, and which command gets what.
+#include <fmt/core.h>
+#include <sched.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "tools/tidelock/arguments.h"
+#include "tools/tidelock/build_id.h"
+#include "tools/tidelock/commands.h"
+#include "tools/tidelock/output.h"
+
+namespace tidelock::tools {
+
+namespace {
+
+constexpr const char* kFooter =
+    "Exit status: 0 nothing found, 1 violation found, 2 wrong use or unreadable input, 3 the run itself is unsound\n"
+    "(not deterministic, internal error, output that could not be written); 128 + signal when stopped by Ctrl-C or\n"
+    "SIGTERM with nothing found until then.\n";
+
+std::int32_t usable_cores() {
+    cpu_set_t cores;
+    if (::sched_getaffinity(0, sizeof cores, &cores) != 0) return 1;
+    return std::max(1, CPU_COUNT(&cores));
+}
+
+// Stores what `parse` makes of a flag's text; CLI11 prints the flag's name before the error.
+template <typename Value, typename Parse>
+CLI::callback_t store(Value& value, Parse parse) {
+    return [&value, parse](const CLI::results_t& texts) {
+        const auto parsed = parse(texts.front());
+        if (!parsed) throw CLI::ValidationError(parsed.error());
+        value = *parsed;
+        return true;
+    };
+}
+
+struct CommandLine {
+    CampaignOptions run;
+    bool fail_fast = false;
+    ReplayOptions replay;
+    std::vector<std::string> replay_words;
+    std::string listed;
+    MergeOptions merge;
+};
+
+void add_run_output(CLI::App& command, CampaignOptions& run) {
+    command.add_option("--json", run.json_file, "write the results to this file")->type_name("FILE");
+    command.add_option("--junit", run.junit_file, "write the results as JUnit XML")->type_name("FILE");
+    command.add_option("--out", run.out_dir, "keep a failure file for each failing schedule here")->type_name("DIR");
+}
+
+void add_run_limits(CLI::App& command, CommandLine& line) {
+    CampaignOptions& run = line.run;
+    command.add_option("--time", store(run.time_ns, parse_duration), "hand out schedules for this long (90s, 10m, 2h)")
+        ->type_name("TIME");
+    command.add_option("--max-failures", run.failing_max, "stop after this many failing schedules; 0: never")
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str()
+        ->type_name("N");
+    command.add_flag("--fail-fast", line.fail_fast, "stop at the first failing schedule");
+    command
+        .add_option("--schedule-limit", store(run.schedule_limit_ns, parse_duration),
+                    "a schedule that takes longer on the wall clock counts as hung (default 60s)")
+        ->type_name("TIME");
+}
+
+CLI::App* add_run(CLI::App& app, CommandLine& line) {
+    CampaignOptions& run = line.run;
+    CLI::App* command = app.add_subcommand("run", "run fault schedules and judge every one by all invariants");
+    command->add_option("SCENARIO", run.scenarios,
+                        "names (tidelock list scenarios) or paths of JSON files; default: all");
+    command
+        ->add_option("--seeds", store(run.seeds, parse_seeds),
+                     "seeds A..B, both inclusive (default 1..1000, without end under --time)")
+        ->type_name("A..B");
+    add_run_limits(*command, line);
+    command->add_option("--jobs", run.jobs, "worker processes (default: one a core)")
+        ->check(CLI::Range(1, 4096))
+        ->type_name("N");
+    command->add_option("--shard", store(run.shard, parse_shard), "only the i-th of n parts of the seeds, 1 <= i <= n")
+        ->type_name("i/n");
+    command->add_flag("--interleave", run.interleave, "all scenarios at seed A, then all at A+1, and so on");
+    command->add_flag("--check-determinism", run.check_determinism,
+                      "run each seed twice and name the first event in which the two runs part");
+    add_run_output(*command, run);
+    return command;
+}
+
+CLI::App* add_replay(CLI::App& app, CommandLine& line) {
+    CLI::App* command = app.add_subcommand("replay", "run one schedule again and show its timeline and verdict");
+    command->add_option("WHAT", line.replay_words, "SCENARIO SEED, or a failure file")->required()->expected(1, 2);
+    command->add_option("--trace", line.replay.trace_file, "write the whole timeline (.txt or .json)")
+        ->type_name("FILE");
+    command
+        ->add_option("--until", store(line.replay.until_ns, parse_duration),
+                     "stop at this virtual time (12.5s); progress is then not judged")
+        ->type_name("TIME");
+    command->add_option("--last", line.replay.last_lines, "how many lines of the timeline's end to print")
+        ->check(CLI::Range(0, 1'000'000))
+        ->capture_default_str()
+        ->type_name("N");
+    return command;
+}
+
+CLI::App* add_list(CLI::App& app, CommandLine& line) {
+    CLI::App* command = app.add_subcommand("list", "list what there is");
+    command->add_option("WHAT", line.listed, "scenarios, invariants, faults or marks")
+        ->required()
+        ->check(CLI::IsMember({"scenarios", "invariants", "faults", "marks"}));
+    return command;
+}
+
+CLI::App* add_merge(CLI::App& app, CommandLine& line) {
+    CLI::App* command = app.add_subcommand("merge", "join the result files of shards");
+    command->add_option("RESULTS", line.merge.inputs, "files written by run --json")->required();
+    command->add_option("--json", line.merge.json_file, "write the joined results to this file")->type_name("FILE");
+    command->add_option("--junit", line.merge.junit_file, "write them as JUnit XML")->type_name("FILE");
+    return command;
+}
+
+// Settles what depends on more than one flag.
+void settle_run(CommandLine& line, const CLI::App& command) {
+    if (line.fail_fast) line.run.failing_max = 1;
+    if (line.run.time_ns && command.count("--seeds") == 0) line.run.seeds = kAllSeeds;
+    // Time would otherwise end inside the first scenario.
+    if (line.run.time_ns) line.run.interleave = true;
+    if (command.count("--jobs") == 0) line.run.jobs = usable_cores();
+}
+
+bool settle_replay(CommandLine& line) {
+    line.replay.target = line.replay_words.front();
+    if (line.replay_words.size() == 1) return true;
+    const tl::expected<std::uint64_t, std::string> seed = parse_seed(line.replay_words.back());
+    if (!seed) {
+        complain("replay: " + seed.error());
+        return false;
+    }
+    line.replay.seed = *seed;
+    return true;
+}
+
+int read_failed(const CLI::App& app, const CLI::ParseError& error, std::string_view first_word) {
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    // CLI11 would only say that a command is missing.
+    const bool is_command =
+        !app.get_subcommands([&](const CLI::App* command) { return command->get_name() == first_word; }).empty();
+    const bool is_unknown = !first_word.empty() && !first_word.starts_with("-") && !is_command;
+    complain(is_unknown ? fmt::format("no such command: '{}'", first_word) : error.what());
+    fmt::print(stderr, "Run with --help for what there is.\n");
+    return static_cast<int>(ExitStatus::kWrongUse);
+}
+
+}  // namespace
+
+int run_program(const Engine& engine, int argc, const char* const* argv) {
+    CommandLine line;
+    CLI::App app("Tidelock: seeded fault schedules against the real protocol code of a replicated message broker",
+                 "tidelock");
+    app.require_subcommand(1);
+    app.set_version_flag("--version", build_id());
+    app.footer(kFooter);
+    const CLI::App* run = add_run(app, line);
+    const CLI::App* replay = add_replay(app, line);
+    const CLI::App* list = add_list(app, line);
+    add_merge(app, line);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        return read_failed(app, error, argc > 1 ? argv[1] : "");
+    }
+    const std::string program = argc > 0 ? argv[0] : "tidelock";
+    if (run->parsed()) {
+        settle_run(line, *run);
+        return run_command(engine, line.run, program);
+    }
+    if (replay->parsed()) {
+        return settle_replay(line) ? replay_command_line(engine, line.replay) : static_cast<int>(ExitStatus::kWrongUse);
+    }
+    return list->parsed() ? list_command(engine, line.listed) : merge_command(line.merge, program);
+}
+
+}  // namespace tidelock::tools
