@@ -15,8 +15,11 @@ constexpr std::uint64_t kViewIsChanged = 1;  // Event::b: the end's own view was
 
 std::uint32_t Network::open_connection(Link& way) {
     if (way.sender_end.is_open) return way.sender_end.generation;
-    const std::uint32_t seen_by_peer = link(way.to, way.from).sender_end.generation;
-    way.sender_end = End{std::max(way.sender_end.generation, seen_by_peer) + 1, true};
+    const End& far_end = link(way.to, way.from).sender_end;
+    // If the peer opened one that has not been heard of here, both opened at once: that is one connection.
+    const bool joins = far_end.is_open && far_end.generation > way.sender_end.generation;
+    const std::uint32_t next = std::max(way.sender_end.generation, far_end.generation) + 1;
+    way.sender_end = End{joins ? far_end.generation : next, true};
     return way.sender_end.generation;
 }
 

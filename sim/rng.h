@@ -45,7 +45,7 @@ constexpr std::uint64_t scaled_below(std::uint64_t number, std::uint64_t bound) 
 }
 
 /// Maps a uniform 64-bit number to an exponentially distributed one of about the given mean (piecewise linear between
-/// powers of two, at most 44 times the mean).
+/// powers of two, at most 45 times the mean).
 std::uint64_t scaled_exponential(std::uint64_t number, std::uint64_t mean);
 
 /// A stream of random numbers (xoshiro256**). A value: copying it forks the stream.

@@ -1,0 +1,232 @@
+/// A disk's bad days: each fault bites where its test says, is counted, and is written to the damage log.
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "sim/world.h"
+#include "toy_world.h"
+
+using namespace tidelock;
+using namespace tidelock::sim;
+
+namespace {
+
+constexpr HostId kHost{1};
+
+/// A disk with one durable file "f" of four sectors: aaaa bbbb cccc dddd.
+struct Sectors {
+    explicit Sectors(std::uint64_t seed = 1) : world(WorldConfig{}, seed) {
+        Host& host = world.add_host(kHost, "one");
+        world.spawn(host, [this, &host] { collect(host, log); });
+        world.run_until(TimeNs(0));
+        for (std::size_t i = 0; i < 4; ++i)
+            disk().write("f", i * kSectorBytes, Bytes::copy_of(std::string(kSectorBytes, "abcd"[i])));
+        disk().sync("f", DiskOp(1));
+        disk().sync_directory(DiskOp(2));
+        run_ms(500);
+        log.clear();
+    }
+    Disk& disk() { return world.host(kHost).disk(); }
+    void run_ms(std::int64_t ms) { world.run_until(world.now() + milliseconds(ms)); }
+    void set(FaultKind kind, std::uint32_t per_million) { world.faults().set_rate(kind, FaultRate{per_million}); }
+    [[nodiscard]] std::uint64_t delivered(FaultKind kind) const { return world.faults().delivered(kind); }
+    DiskRead read(std::uint64_t at, std::uint64_t count) {
+        log.clear();
+        disk().read("f", at, count, DiskOp(9));
+        run_ms(100);
+        return std::get<DiskRead>(log.back());
+    }
+    std::string letters() {  // the first byte of each sector as a reading process sees it
+        std::string seen;
+        const Bytes content = read(0, 100'000).content;
+        for (std::size_t at = 0; at < content.size(); at += kSectorBytes) seen += content.text()[at];
+        return seen;
+    }
+    void lose_power_and_restart() {
+        world.lose_power({&kHost, 1});
+        restart();
+    }
+    void restart() {
+        world.restart(kHost, [this] { collect(world.host(kHost), log); });
+        run_ms(1);
+    }
+
+    World world;
+    std::vector<Arrival> log;
+};
+
+}  // namespace
+
+TEST_CASE("a failed sync drops the pages: readable until the cache is gone, and never on the medium") {
+    for (const bool by_power_loss : {true, false}) {
+        Sectors toy;
+        toy.set(FaultKind::kSyncFailed, kMillion);
+        toy.disk().write("f", 0, Bytes::copy_of(std::string(kSectorBytes, 'X')));
+        toy.disk().sync("f", DiskOp(1));
+        toy.run_ms(500);
+        REQUIRE(toy.log == std::vector<Arrival>{DiskSynced{DiskOp(1), DiskError::kSyncFailed}});
+        REQUIRE(toy.delivered(FaultKind::kSyncFailed) == 1);
+        toy.set(FaultKind::kSyncFailed, 0);
+        // The next sync succeeds and brings nothing back.
+        toy.disk().sync("f", DiskOp(2));
+        toy.run_ms(500);
+        REQUIRE(toy.log.back() == Arrival(DiskSynced{DiskOp(2), DiskError::kNone}));
+        REQUIRE(toy.letters() == "Xbcd");
+        REQUIRE(toy.disk().durable_content("f").text().front() == 'a');
+        if (by_power_loss) {
+            toy.lose_power_and_restart();
+        } else {
+            toy.world.kill(kHost);
+            toy.restart();
+        }
+        REQUIRE(toy.letters() == "abcd");
+        const Damage& damage = toy.world.faults().damages().front();
+        REQUIRE(damage.kind == FaultKind::kSyncFailed);
+        REQUIRE(damage.file == "f");
+        REQUIRE(damage.from == 0);
+        REQUIRE(damage.to == kSectorBytes);
+    }
+}
+
+TEST_CASE("a random read error is that read's alone; a bad sector stays bad until it is overwritten") {
+    Sectors toy;
+    toy.set(FaultKind::kReadError, kMillion);
+    REQUIRE(toy.read(0, 10).error == DiskError::kReadFailed);
+    toy.set(FaultKind::kReadError, 0);
+    REQUIRE(toy.read(0, 10).error == DiskError::kNone);
+    REQUIRE(toy.disk().make_unreadable("f", ByteRange{600, 700}));
+    REQUIRE(toy.read(0, 600).error == DiskError::kNone);
+    REQUIRE(toy.read(0, 601).error == DiskError::kReadFailed);
+    REQUIRE(toy.disk().boot_image().front().error == DiskError::kReadFailed);
+    toy.disk().write("f", 512, Bytes::copy_of(std::string(512, 'B')));
+    REQUIRE(toy.read(0, 2'048).error == DiskError::kNone);
+    REQUIRE(toy.delivered(FaultKind::kReadError) == 2);
+    REQUIRE_FALSE(toy.disk().make_unreadable("none", ByteRange{0, 1}));
+}
+
+TEST_CASE("rot flips one bit of durable content, and reads see it") {
+    Sectors toy;
+    REQUIRE(toy.disk().rot_bit("f", 512, 1));
+    REQUIRE(toy.letters() == "a`cd");
+    Rng rng(1);
+    REQUIRE(toy.disk().rot_random(rng, "f"));
+    REQUIRE_FALSE(toy.disk().rot_random(rng, "g"));
+    REQUIRE_FALSE(toy.disk().rot_bit("f", 100'000, 0));
+    REQUIRE(toy.delivered(FaultKind::kBitRot) == 2);
+    toy.set(FaultKind::kBitRot, kMillion);
+    toy.read(0, 1);
+    REQUIRE(toy.delivered(FaultKind::kBitRot) == 3);
+}
+
+TEST_CASE("rot under an unsynced write shows only after the power loss that takes the write") {
+    for (std::uint64_t seed = 0; seed < 30; ++seed) {
+        Sectors toy(seed);
+        toy.disk().write("f", 0, Bytes::copy_of("Y"));
+        toy.disk().rot_bit("f", 0, 1);
+        REQUIRE(toy.letters() == "Ybcd");
+        toy.lose_power_and_restart();
+        const char first = toy.letters().front();
+        REQUIRE((first == 'Y' || first == ('a' ^ 2)));
+    }
+}
+
+TEST_CASE("a misdirected write misses its place and hits another; the cache hides it until it is gone") {
+    bool saw_hit = false;
+    for (std::uint64_t seed = 0; seed < 10; ++seed) {
+        Sectors toy(seed);
+        toy.set(FaultKind::kMisdirectedWrite, kMillion);
+        toy.disk().write("f", kSectorBytes, Bytes::copy_of(std::string(kSectorBytes, 'X')));
+        toy.disk().sync("f", DiskOp(1));
+        toy.run_ms(500);
+        REQUIRE(toy.log == std::vector<Arrival>{DiskSynced{DiskOp(1), DiskError::kNone}});
+        REQUIRE(toy.letters() == "aXcd");
+        toy.lose_power_and_restart();
+        const std::string after = toy.letters();
+        REQUIRE(after[1] == 'b');
+        saw_hit = saw_hit || after.find('X') != std::string::npos;
+        REQUIRE(after.size() == 4);
+        REQUIRE(toy.delivered(FaultKind::kMisdirectedWrite) == 1);
+        REQUIRE(toy.world.faults().damages().size() == 2);
+    }
+    REQUIRE(saw_hit);
+}
+
+TEST_CASE("a misdirected read gives another sector's bytes, once") {
+    Sectors toy;
+    toy.set(FaultKind::kMisdirectedRead, kMillion);
+    const DiskRead wrong = toy.read(0, kSectorBytes);
+    REQUIRE(wrong.error == DiskError::kNone);
+    REQUIRE(wrong.content.size() == kSectorBytes);
+    REQUIRE(wrong.content.text().front() != 'a');
+    REQUIRE(toy.delivered(FaultKind::kMisdirectedRead) == 1);
+    toy.set(FaultKind::kMisdirectedRead, 0);
+    REQUIRE(toy.letters() == "abcd");
+}
+
+TEST_CASE("a full disk takes the part of a write that fits and says so before any later sync of it ends") {
+    Sectors toy;
+    toy.disk().set_capacity(toy.disk().used_bytes() + 10);
+    toy.disk().write("f", 4 * kSectorBytes, Bytes::copy_of(std::string(100, 'e')));
+    toy.disk().sync("f", DiskOp(5));
+    toy.run_ms(500);
+    REQUIRE(toy.log ==
+            std::vector<Arrival>{DiskWriteFailed{"f", DiskError::kNoSpace}, DiskSynced{DiskOp(5), DiskError::kNone}});
+    REQUIRE(toy.disk().size_of("f") == 4 * kSectorBytes + 10);
+    toy.log.clear();
+    // Overwriting needs no room.
+    toy.disk().write("f", 0, Bytes::copy_of("A"));
+    toy.run_ms(100);
+    REQUIRE(toy.log.empty());
+    REQUIRE(toy.delivered(FaultKind::kDiskFull) == 1);
+}
+
+TEST_CASE("a slow disk takes its time; a stalled one answers nothing until it is released, then in order") {
+    Sectors toy;
+    toy.disk().slow_down(1'000);
+    toy.disk().sync("f", DiskOp(1));
+    toy.run_ms(50);
+    REQUIRE(toy.log.empty());
+    toy.run_ms(150'000);
+    REQUIRE(toy.log.size() == 1);
+    REQUIRE(toy.delivered(FaultKind::kDiskSlow) == 1);
+    toy.disk().slow_down(1);
+    toy.log.clear();
+    toy.disk().stall();
+    for (std::uint64_t op = 1; op <= 5; ++op) toy.disk().sync("f", DiskOp(op));
+    toy.run_ms(10'000);
+    REQUIRE(toy.log.empty());
+    toy.disk().release();
+    toy.disk().sync("f", DiskOp(6));
+    toy.run_ms(500);
+    REQUIRE(toy.log.size() == 6);
+    for (std::uint64_t op = 1; op <= 6; ++op)
+        REQUIRE(toy.log[op - 1] == Arrival(DiskSynced{DiskOp(op), DiskError::kNone}));
+    REQUIRE(toy.delivered(FaultKind::kDiskStalled) == 1);
+}
+
+TEST_CASE("an emptied disk has no files, also not after a restart") {
+    Sectors toy;
+    toy.world.lose_power({&kHost, 1});
+    REQUIRE(toy.disk().empty());
+    REQUIRE_FALSE(toy.disk().empty());
+    toy.restart();
+    REQUIRE(toy.disk().boot_image().empty());
+    REQUIRE(toy.delivered(FaultKind::kDiskEmptied) == 1);
+}
+
+TEST_CASE("the gate can forbid damage to what a host relies upon, and the listener hears of what was allowed") {
+    Sectors toy;
+    std::vector<Damage> heard;
+    toy.world.faults().set_damage_listener([&](const Damage& damage) { heard.push_back(damage); });
+    toy.world.faults().set_damage_gate([](const Damage& damage) { return damage.from >= 1'024; });
+    REQUIRE_FALSE(toy.disk().rot_bit("f", 0, 0));
+    REQUIRE_FALSE(toy.disk().make_unreadable("f", ByteRange{0, 2'000}));
+    REQUIRE_FALSE(toy.disk().empty());
+    REQUIRE(heard.empty());
+    REQUIRE(toy.disk().rot_bit("f", 1'500, 0));
+    REQUIRE(heard.size() == 1);
+    REQUIRE(heard == toy.world.faults().damages());
+    REQUIRE(heard.front().host == kHost);
+    REQUIRE(heard.front().from == 1'500);
+    REQUIRE(heard.front().to == 1'501);
+}
