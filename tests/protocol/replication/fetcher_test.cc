@@ -525,7 +525,7 @@ std::string log_of(const std::string& shared, const std::vector<std::uint8_t>& s
     for (const std::uint8_t step : steps) {
         epoch = static_cast<char>(std::min<int>(4, epoch + 2 * (step % 2)));
         log += epoch;
-        // Each epoch was one broker's: what the leader wrote alone is of epoch 3.
+    }
     return log;
 }
 
@@ -535,9 +535,9 @@ TEST_CASE("whatever the two logs and whichever messages are lost, the follower e
     rc::check([](std::uint8_t shared, std::vector<std::uint8_t> own, std::vector<std::uint8_t> theirs) {
         Model model;
         const std::string prefix(shared % 5, '\1');
-        model.follower.records = log_of(prefix, own, '\2');   // epochs 2 and 4
-        model.leader.records = log_of(prefix, theirs, '\3');  // epoch 3: each epoch was one broker's
-                                                              // epochs 3 and 4 cannot both be: see below
+        model.follower.records = log_of(prefix, own, '\2');  // epochs 2 and 4
+        model.leader.records = log_of(prefix, theirs, '\3');
+        // Each epoch was one broker's: what the leader wrote alone is of epoch 3.
         std::replace(model.leader.records.begin(), model.leader.records.end(), '\4', '\3');
         model.follower.durable = model.follower.end();
         model.follower.high_watermark =
