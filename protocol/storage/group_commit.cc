@@ -11,7 +11,7 @@ void LogStore::begin_commit(StoreOutputs& out) {
     CHECK(in_commit_.empty());
     commit_stage_ = CommitStage::kSyncingData;
     in_commit_.swap(dirty_);
-    bool must_sync_names = is_names_dirty_ && has_journal_;
+    bool must_sync_names = is_names_dirty_;
     for (const TopicPartition& tp : in_commit_) {
         PartitionLog* const log = find(tp);
         CHECK(log != nullptr);
@@ -118,8 +118,10 @@ void LogStore::on_journal_synced(bool is_ok, StoreOutputs& out) {
 
 void LogStore::finish_rotation(StoreOutputs& out) {
     for (const std::uint64_t generation : old_journals_) out.effects.push_back(RemoveFile{journal_file_name(generation)});
-    is_names_dirty_ = is_names_dirty_ || !old_journals_.empty();
+    for (const FileName& name : stray_files_) out.effects.push_back(RemoveFile{name});
+    is_names_dirty_ = is_names_dirty_ || !old_journals_.empty() || !stray_files_.empty();
     old_journals_.clear();
+    stray_files_.clear();
     must_rotate_journal_ = false;
     has_journal_ = true;
 }
@@ -155,7 +157,9 @@ void LogStore::finish_partition_commit(PartitionLog& log, StoreOutputs& out) {
     const Offset before = log.durable_end_offset;
     log.durable_end_offset = std::max(before, log.captured_end);
     const LeaderEpoch epoch_now = durable_epoch(log);
-    if (!log.is_dropping && (log.durable_end_offset != before || epoch_now != log.reported_epoch)) {
+    const bool is_news = log.durable_end_offset != before || epoch_now != log.reported_epoch || !log.is_promised;
+    if (is_news && !log.is_dropping && log.condition != LogCondition::kDamaged) {
+        log.is_promised = true;
         log.reported_epoch = epoch_now;
         out.reports.push_back(Persisted{log.tp, log.durable_end_offset, epoch_now});
     }

@@ -54,7 +54,7 @@ void LogStore::lower_ends(PartitionLog& log, Offset log_end_offset) {
         log.damaged_at.reset();
         log.condition = LogCondition::kOpen;
     }
-    ++log.cut_count;
+    log.cut_count = ++cut_count_;
     mark_dirty(log);
 }
 

@@ -15,8 +15,8 @@ bool is_log_before(const PartitionLog& log, const TopicPartition& tp) { return l
 void LogStore::start(StoreOutputs& out) {
     CHECK(!is_started_);
     is_started_ = true;
-    for (const FileName& name : stray_files_) out.effects.push_back(RemoveFile{name});
-    stray_files_.clear();
+    for (WriteFile& write : rewrites_) out.effects.push_back(std::move(write));
+    rewrites_.clear();
     flush(out);
 }
 
@@ -122,6 +122,7 @@ void LogStore::create_partition(const TopicPartition& tp) {
         PartitionLog log;
         log.tp = tp;
         log.files = SegmentLog(tp, Offset(0));
+        log.cut_count = ++cut_count_;
         mark_dirty(*logs_.insert(at, std::move(log)));
         return;
     }
@@ -157,7 +158,8 @@ std::optional<LogView> LogStore::view(const TopicPartition& tp) const {
     const PartitionLog* const log = find(tp);
     if (log == nullptr || log->is_dropping) return std::nullopt;
     // A damaged log still has the old promise on record; what it can stand by ends where the good part does.
-    const Offset durable_end = std::min({log->durable_end_offset, log->log_end_offset, log->damaged_at.value_or(log->log_end_offset)});
+    const Offset good_end = std::min(log->log_end_offset, log->damaged_at.value_or(log->log_end_offset));
+    const Offset durable_end = log->is_promised ? std::min(log->durable_end_offset, good_end) : log->log_start_offset;
     return LogView{log->log_start_offset, log->log_end_offset, durable_end,
                    log->high_watermark,   log->condition,      log->damaged_at};
 }

@@ -47,7 +47,8 @@ struct LogStoreConfig {
 using ReadId = Tagged<struct ReadIdTag, std::uint64_t>;
 
 /// The log is durable, journal included, below `durable_end_offset`; its history up to `durable_epoch`. Reported whenever
-/// one of the two changed. This, and never the log end, may be told to another broker (L2).
+/// one of the two changed, and once for every log after creation or recovery. This, and never the log end, may be told to
+/// another broker (L2).
 struct Persisted {
     TopicPartition tp;
     Offset durable_end_offset;
@@ -143,7 +144,8 @@ enum class LogCondition : std::uint8_t {
 struct LogView {
     Offset log_start_offset;
     Offset log_end_offset;      // exclusive, held appends included
-    Offset durable_end_offset;  // exclusive
+    Offset durable_end_offset;  // exclusive; the log start until Persisted was reported once in this life of the store:
+                                // what recovery found may have been in the memory of a surviving kernel only
     Offset high_watermark;
     LogCondition condition = LogCondition::kOpen;
     std::optional<Offset> damaged_at;
@@ -199,7 +201,8 @@ struct PartitionLog {
     bool is_names_in_commit = false;     // the commit's directory sync is for this log too
     Offset captured_end;                 // meaningful while is_in_commit
     LeaderEpoch reported_epoch;          // Persisted was reported with this epoch
-    std::uint64_t cut_count = 0;         // a read that was out while this moved is void
+    bool is_promised = false;            // Persisted was reported in this life of the store
+    std::uint64_t cut_count = 0;         // the store's at the latest cut; a read that was out while it moved is void
     std::vector<FileName> doomed_files;  // found by recovery past damage; go with the next cut
     bool operator==(const PartitionLog&) const = default;
 };
@@ -341,15 +344,17 @@ class LogStore {
     std::vector<TopicPartition> dirty_;     // logs with is_dirty, in the order they became so
     std::vector<PendingOp> pending_;
     std::uint64_t next_op_ = 1;
+    std::uint64_t cut_count_ = 0;           // of all logs, gone ones included
     bool is_started_ = false;
     bool is_full_ = false;
-    bool has_journal_ = false;  // one is durable: until then nothing is written to segments, so that segments without a
-                                // journal always mean that one was lost
+    bool has_journal_ = false;  // one of this life is durable. Until then nothing is written to segments and no file is
+                                // removed: what recovery went by may be known to this kernel only, and segments without
+                                // a journal always mean that one was lost
 
     CommitStage commit_stage_ = CommitStage::kIdle;
     std::vector<TopicPartition> in_commit_;
     int commit_syncs_outstanding_ = 0;
-    bool is_names_dirty_ = true;            // removals, or names found at recovery
+    bool is_names_dirty_ = false;           // removals, or names found at recovery
 
     std::uint64_t journal_generation_ = 0;  // 0: none written yet
     std::uint64_t journal_size_bytes_ = 0;
@@ -358,7 +363,8 @@ class LogStore {
     bool is_journal_write_failed_ = false;
     int journal_attempts_ = 0;
     std::vector<std::uint64_t> old_journals_;  // to be removed once a new one is durable
-    std::vector<FileName> stray_files_;        // to be removed at start
+    std::vector<WriteFile> rewrites_;          // for start(): see LogScan::rewrites
+    std::vector<FileName> stray_files_;        // found by recovery; to be removed once a new journal is durable
 };
 
 /// CHECKs what only a bug here can break. Costly: for tests and simulation.

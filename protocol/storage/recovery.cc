@@ -102,6 +102,7 @@ class StoreRecoverer {
         if (scan.needs_cut || log.log_end_offset > log.durable_end_offset || record.pending_cut != PendingCut::kNone)
             store_.mark_dirty(log);
         for (const FileName& name : scan.below_log_start) store_.stray_files_.push_back(name);
+        for (WriteFile& write : scan.rewrites) store_.rewrites_.push_back(std::move(write));
         return found;
     }
 
@@ -151,9 +152,8 @@ class StoreRecoverer {
         store_.journal_generation_ = journal.generation_max;
         store_.old_journals_ = journal.generations;
         if (!store_.old_journals_.empty()) store_.old_journals_.pop_back();  // the newest joins them at the first rotation
-        const bool is_finished = journal.condition == JournalCondition::kWhole || journal.condition == JournalCondition::kTornTail;
-        store_.has_journal_ = is_finished;
         store_.must_rotate_journal_ = true;
+        store_.is_names_dirty_ = true;
     }
 
     const DirectoryImage& image_;

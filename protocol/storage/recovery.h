@@ -20,7 +20,7 @@ struct PartitionRecovery {
     TopicPartition tp;
     Offset log_start_offset;
     Offset log_end_offset;      // exclusive; the end of the good prefix if damaged
-    Offset durable_end_offset;  // exclusive; as promised before if damaged
+    Offset durable_end_offset;  // exclusive; as on record, to be told to nobody before Persisted confirms it
     Offset high_watermark;
     EpochHistory history;
     PartitionDamage damage = PartitionDamage::kNone;
@@ -35,7 +35,7 @@ struct StoreRecovery {
     LogStore store;
     JournalCondition journal = JournalCondition::kEmpty;
     std::vector<PartitionRecovery> partitions;  // sorted by tp
-    /// Partition folders the journal does not know (never promised, or dropped): their files are removed at start.
+    /// Partition folders the journal does not know (never promised, or dropped): their files are removed after start.
     std::vector<TopicPartition> strays;
 
     /// Some promised records, or the journal of promises, cannot be vouched for: the data incarnation has to be renewed,

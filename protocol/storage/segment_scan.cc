@@ -42,6 +42,7 @@ class LogScanner {
     LogScan cut_all() {
         for (const SegmentFile& segment : input_.segments) doom(segment, scan_.doomed);
         scan_.end_offset = input_.record.log_start_offset;
+        scan_.history.drop_past(scan_.end_offset);
         scan_.needs_cut = true;
         scan_.cut = {PendingCut::kAll, input_.record.log_start_offset};
         return std::move(scan_);
@@ -66,6 +67,7 @@ class LogScanner {
         if (found.segment.size_bytes == 0) return false;  // nothing good in it: goes with what is doomed
         ++next_;
         found.segment.is_dirty = found.segment.next_offset > promised_end_;
+        if (found.segment.is_dirty) rewrite_unpromised(file, found.segment);
         scan_.files.adopt(std::move(found.segment));
         return !has_left_over_;
     }
@@ -128,6 +130,14 @@ class LogScanner {
         return scan_.history.assign({header.leader_epoch, header.base_offset}).has_value();
     }
 
+    void rewrite_unpromised(const SegmentFile& file, const Segment& segment) {
+        std::uint32_t from = 0;
+        for (const IndexEntry& entry : segment.index)
+            if (segment.base_offset + entry.offset_delta <= promised_end_) from = entry.position;
+        scan_.files.mark_names_dirty();  // its name may be as new as its records
+        scan_.rewrites.push_back({file.name, from, file.file->content->slice(from, segment.size_bytes - from)});
+    }
+
     LogScan conclude() {
         const Offset log_start = input_.record.log_start_offset;
         const bool is_below_start = scan_.files.end_offset() < log_start;
@@ -137,6 +147,7 @@ class LogScanner {
         for (std::size_t i = next_; i < input_.segments.size(); ++i) doom(input_.segments[i], scan_.doomed);
         if (is_below_start) drop_good_prefix();
         // The history's entries past a damage are kept: they are still promised, and truncate() will drop them.
+        if (scan_.damage != PartitionDamage::kNone) scan_.rewrites.clear();
         if (scan_.damage != PartitionDamage::kNone) return std::move(scan_);
         scan_.history.drop_past(scan_.end_offset);
         scan_.needs_cut = has_rest || is_below_start || input_.record.pending_cut != PendingCut::kNone;
@@ -157,6 +168,7 @@ class LogScanner {
     /// Batches below the log start are of no use without one that reaches it.
     void drop_good_prefix() {
         for (std::size_t i = 0; i < next_; ++i) doom(input_.segments[i], scan_.doomed);
+        scan_.rewrites.clear();
         scan_.files = SegmentLog(input_.record.tp, input_.record.log_start_offset);
     }
 

@@ -35,6 +35,9 @@ struct LogScan {
     CutRequest cut;
     std::vector<FileName> doomed;           // past the cut or the damage
     std::vector<FileName> below_log_start;  // not needed any more
+    /// Kept records above the durable end, to be written again as they are before they are synced: if a sync of them had
+    /// failed before the process died, the kernel holds them as clean, and a sync alone would report ok for nothing (L9).
+    std::vector<WriteFile> rewrites;
 };
 
 LogScan scan_log(const LogScanInput& input);
