@@ -65,6 +65,8 @@ class Client {
     /// Asks whom it takes for the leader; follows up to three hints, else tries each host in turn (G7). Only refusals
     /// that changed nothing are passed on to the next host.
     CallReply await_leader_call(const clients::RequestBody& body, Duration timeout);
+    /// Whom it asks first.
+    void set_target(BrokerId broker) { target_ = broker; }
     /// Sends without waiting for the answer; the connection is dropped right after, as by a crash.
     void send_and_forget(const clients::RequestBody& body);
     void drop_connection();

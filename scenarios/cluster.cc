@@ -82,11 +82,12 @@ void Cluster::add_brokers() {
 }
 
 void Cluster::start_brokers() {
-    for (std::int32_t id = 1; id <= workload_.broker_count; ++id) {
-        const BrokerId broker(id);
-        sim::Host& host = world_.host(scenarios::host_of(broker));
-        world_.spawn(host, [this, broker, &host] { live(broker, host); });
-    }
+    for (std::int32_t id = 1; id <= workload_.broker_count; ++id) start_broker(BrokerId(id));
+}
+
+void Cluster::start_broker(BrokerId broker) {
+    sim::Host& host = world_.host(scenarios::host_of(broker));
+    world_.spawn(host, [this, broker, &host] { live(broker, host); });
 }
 
 /// One life of a broker, from boot to death.

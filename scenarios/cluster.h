@@ -50,6 +50,7 @@ class Cluster {
 
     /// Boots every broker (in its first life) and sends the plan's clients off.
     void start_brokers();
+    void start_broker(BrokerId broker);
     void start_clients();
     void start_verifier();
     /// A host for a client story of somebody else's.
