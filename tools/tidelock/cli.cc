@@ -25,15 +25,17 @@ std::int32_t usable_cores() {
     return std::max(1, CPU_COUNT(&cores));
 }
 
-// Stores what `parse` makes of a flag's text; CLI11 prints the flag's name before the error.
+// Adds a flag whose text `parse` reads; an error names the flag.
 template <typename Value, typename Parse>
-CLI::callback_t store(Value& value, Parse parse) {
-    return [&value, parse](const CLI::results_t& texts) {
+void add_parsed(CLI::App& command, const std::string& flag, Value& value, Parse parse, const std::string& type,
+                const std::string& help) {
+    const CLI::callback_t read = [&value, parse, flag](const CLI::results_t& texts) {
         const auto parsed = parse(texts.front());
-        if (!parsed) throw CLI::ValidationError(parsed.error());
+        if (!parsed) throw CLI::ValidationError(flag, parsed.error());
         value = *parsed;
         return true;
     };
+    command.add_option(flag, read, help)->type_name(type);
 }
 
 struct CommandLine {
@@ -53,17 +55,15 @@ void add_run_output(CLI::App& command, CampaignOptions& run) {
 
 void add_run_limits(CLI::App& command, CommandLine& line) {
     CampaignOptions& run = line.run;
-    command.add_option("--time", store(run.time_ns, parse_duration), "hand out schedules for this long (90s, 10m, 2h)")
-        ->type_name("TIME");
+    add_parsed(command, "--time", run.time_ns, parse_duration, "TIME",
+               "hand out schedules for this long (90s, 10m, 2h)");
     command.add_option("--max-failures", run.failing_max, "stop after this many failing schedules; 0: never")
         ->check(CLI::NonNegativeNumber)
         ->capture_default_str()
         ->type_name("N");
     command.add_flag("--fail-fast", line.fail_fast, "stop at the first failing schedule");
-    command
-        .add_option("--schedule-limit", store(run.schedule_limit_ns, parse_duration),
-                    "a schedule that takes longer on the wall clock counts as hung (default 60s)")
-        ->type_name("TIME");
+    add_parsed(command, "--schedule-limit", run.schedule_limit_ns, parse_duration, "TIME",
+               "a schedule that takes longer on the wall clock counts as hung (default 60s)");
 }
 
 CLI::App* add_run(CLI::App& app, CommandLine& line) {
@@ -71,16 +71,14 @@ CLI::App* add_run(CLI::App& app, CommandLine& line) {
     CLI::App* command = app.add_subcommand("run", "run fault schedules and judge every one by all invariants");
     command->add_option("SCENARIO", run.scenarios,
                         "names (tidelock list scenarios) or paths of JSON files; default: all");
-    command
-        ->add_option("--seeds", store(run.seeds, parse_seeds),
-                     "seeds A..B, both inclusive (default 1..1000, without end under --time)")
-        ->type_name("A..B");
+    add_parsed(*command, "--seeds", run.seeds, parse_seeds, "A..B",
+               "seeds A..B, both inclusive (default 1..1000, without end under --time)");
     add_run_limits(*command, line);
     command->add_option("--jobs", run.jobs, "worker processes (default: one a core)")
         ->check(CLI::Range(1, 4096))
         ->type_name("N");
-    command->add_option("--shard", store(run.shard, parse_shard), "only the i-th of n parts of the seeds, 1 <= i <= n")
-        ->type_name("i/n");
+    add_parsed(*command, "--shard", run.shard, parse_shard, "i/n",
+               "only the i-th of n parts of the seeds, 1 <= i <= n");
     command->add_flag("--interleave", run.interleave, "all scenarios at seed A, then all at A+1, and so on");
     command->add_flag("--check-determinism", run.check_determinism,
                       "run each seed twice and name the first event in which the two runs part");
@@ -93,10 +91,8 @@ CLI::App* add_replay(CLI::App& app, CommandLine& line) {
     command->add_option("WHAT", line.replay_words, "SCENARIO SEED, or a failure file")->required()->expected(1, 2);
     command->add_option("--trace", line.replay.trace_file, "write the whole timeline (.txt or .json)")
         ->type_name("FILE");
-    command
-        ->add_option("--until", store(line.replay.until_ns, parse_duration),
-                     "stop at this virtual time (12.5s); progress is then not judged")
-        ->type_name("TIME");
+    add_parsed(*command, "--until", line.replay.until_ns, parse_duration, "TIME",
+               "stop at this virtual time (12.5s); progress is then not judged");
     command->add_option("--last", line.replay.last_lines, "how many lines of the timeline's end to print")
         ->check(CLI::Range(0, 1'000'000))
         ->capture_default_str()
