@@ -11,8 +11,7 @@ constexpr std::size_t kSettingBytes = 8;
 constexpr std::size_t kReplicaBytes = 12;
 constexpr std::size_t kTopicBytes = 2 + 4 + 8 + 4 + 1;
 
-// --- shared pieces
-// ------------------------------------------------------------------------------------------------------
+// --- shared pieces -------------------------------------------------------------------------------------------
 
 void put_count(std::size_t count, ByteWriter& out) {
     out.u32(static_cast<std::uint32_t>(count));
@@ -97,8 +96,7 @@ std::vector<Replica> get_replicas(ByteReader& in) {
     return replicas;
 }
 
-// --- requests
-// -----------------------------------------------------------------------------------------------------------
+// --- requests ------------------------------------------------------------------------------------------------
 
 void put_body(const ProduceRequest& body, ByteWriter& out) {
     put(body.partition, out);
@@ -238,8 +236,7 @@ void get_body(TransferLeadershipRequest& body, ByteReader& in) {
     body.to = BrokerId(in.i32());
 }
 
-// --- answers
-// ------------------------------------------------------------------------------------------------------------
+// --- answers -------------------------------------------------------------------------------------------------
 
 void put_body(const ProduceAnswer& body, ByteWriter& out) {
     put(body.error, out);

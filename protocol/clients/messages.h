@@ -33,8 +33,7 @@ struct Setting {
     auto operator<=>(const Setting&) const = default;
 };
 
-// --- requests
-// -----------------------------------------------------------------------------------------------------------
+// --- requests ------------------------------------------------------------------------------------------------
 
 struct ProduceRequest {
     PartitionName partition;

@@ -12,8 +12,7 @@ constexpr std::size_t kEntryBytes = 8 + 2 + 8 + 8 + 1 + 1;
 
 }  // namespace
 
-// --- decisions
-// ----------------------------------------------------------------------------------------------------------
+// --- decisions -----------------------------------------------------------------------------------------------
 
 ProducerVerdict ProducerTable::check_known(const Entry& entry, const ProducerBatch& batch) {
     if (batch.producer_epoch < entry.producer_epoch) return RefuseBatch{ErrorCode::kInvalidProducerEpoch};
@@ -46,8 +45,7 @@ ProducerVerdict ProducerTable::check(const ProducerBatch& batch) const {
     return RefuseBatch{ErrorCode::kUnknownProducerId};
 }
 
-// --- the log's story
-// ----------------------------------------------------------------------------------------------------
+// --- the log's story -----------------------------------------------------------------------------------------
 
 void ProducerTable::on_batch(const ProducerBatch& batch) {
     if (batch.producer_id == kNoProducer) return;
@@ -117,8 +115,7 @@ void ProducerTable::clear() {
     log_start_offset_ = Offset{};
 }
 
-// --- as bytes
-// -----------------------------------------------------------------------------------------------------------
+// --- as bytes ------------------------------------------------------------------------------------------------
 
 void ProducerTable::encode(ByteWriter& out) const {
     out.u8(kTableVersion);
@@ -184,8 +181,7 @@ void ProducerTable::add_to(Digest& digest) const {
     }
 }
 
-// --- producer ids
-// -------------------------------------------------------------------------------------------------------
+// --- producer ids --------------------------------------------------------------------------------------------
 
 Bytes encode_block(const ProducerIdBlock& block) {
     ByteWriter out;

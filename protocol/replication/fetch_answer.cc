@@ -65,8 +65,7 @@ bool is_position_valid(Offset durable_end_offset, LeaderEpoch last_fetched_epoch
            is_prefix(durable_end_offset, last_fetched_epoch, *view);
 }
 
-// --- parked fetches
-// ---------------------------------------------------------------------------------------------------
+// --- parked fetches ------------------------------------------------------------------------------------------
 
 template <typename Predicate>
 void ParkedFetches::take_if(Predicate&& predicate, std::vector<FetchRequest>& woken) {

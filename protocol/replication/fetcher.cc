@@ -51,8 +51,15 @@ void Fetcher::forget_requests() {
     deadline_.reset();
 }
 
-// --- answers
-// ------------------------------------------------------------------------------------------------------------
+void Fetcher::on_incarnation_renewed(Incarnation incarnation) {
+    if (config_.self.incarnation == incarnation) return;
+    config_.self.incarnation = incarnation;
+    // What was told of the former life's copies must not be told of this one's (I10): all are looked at again.
+    for (Partition& partition : partitions_)
+        if (partition.phase != PartitionPhase::kCutting) partition.phase = PartitionPhase::kNew;
+}
+
+// --- answers -------------------------------------------------------------------------------------------------
 
 bool Fetcher::is_expected(RequestId request_id, FetchPhase phase) const {
     return phase_ == phase && is_request_outstanding_ && request_id == last_request_id_;
@@ -91,7 +98,7 @@ void Fetcher::on_reconciled(std::vector<LocalPartition> locals, Instant now, Fet
         const bool keeps_phase =
             known != nullptr && (known->phase == PartitionPhase::kReady || known->phase == PartitionPhase::kRefused ||
                                  known->phase == PartitionPhase::kCutting);
-        partitions.push_back(keeps_phase ? *known : begin_partition(local, effects));
+        partitions.push_back(keeps_phase ? renewed(*known, local) : begin_partition(local, effects));
     }
     partitions_ = std::move(partitions);
     go_on_truncating(now, effects);
@@ -164,8 +171,7 @@ void Fetcher::on_connection_lost(BrokerId leader, Instant now, FetchEffects& eff
     if (leader == leader_ && is_request_outstanding_) back_off(now, effects);
 }
 
-// --- time
-// ---------------------------------------------------------------------------------------------------------------
+// --- time ----------------------------------------------------------------------------------------------------
 
 void Fetcher::set_deadline(Instant deadline, Instant now, FetchEffects& effects) {
     deadline_ = deadline;
@@ -204,8 +210,7 @@ void Fetcher::on_timer(Instant now, FetchEffects& effects) {
     }
 }
 
-// --- requests
-// -----------------------------------------------------------------------------------------------------------
+// --- requests ------------------------------------------------------------------------------------------------
 
 FollowerHeader Fetcher::next_header() {
     ++last_request_id_.value;

@@ -58,8 +58,7 @@ struct LocalEnds {
     bool operator==(const LocalEnds&) const = default;
 };
 
-// --- effects
-// ------------------------------------------------------------------------------------------------------------
+// --- effects -------------------------------------------------------------------------------------------------
 
 struct SendToLeader {
     BrokerId leader;
@@ -127,8 +126,7 @@ using FetchEffect = std::variant<SendToLeader, ApplyManifest, Truncate, Reset, D
                                  SetFetchTimer, CutWasRefused, LeaderLooksStale>;
 using FetchEffects = std::vector<FetchEffect>;
 
-// --- the machine
-// --------------------------------------------------------------------------------------------------------
+// --- the machine ---------------------------------------------------------------------------------------------
 
 enum class FetchPhase : std::uint8_t {
     kIdle,         // no leader to follow
@@ -149,11 +147,14 @@ class Fetcher {
     void follow(BrokerId leader, LeaderEpoch leader_epoch, Instant now, FetchEffects& effects);
     /// No leader is known, or this broker leads: everything outstanding is forgotten. The epoch is remembered.
     void stop();
-    /// The data incarnation was renewed; requests carry the new one from now on.
-    void on_incarnation_renewed(Incarnation incarnation) { config_.self.incarnation = incarnation; }
+    /// The data incarnation was renewed (I10). Requests carry the new one from now on, and say of no partition what
+    /// they said in the former life: the loop restarts at F1 with its next step, where on_reconciled reads every copy's
+    /// ends anew.
+    void on_incarnation_renewed(Incarnation incarnation);
 
     void on_manifest_answer(const ManifestAnswer& answer, Instant now, FetchEffects& effects);
-    /// The manifest of the last ApplyManifest is in place. Partitions that had their handshake in this epoch keep it.
+    /// The manifest of the last ApplyManifest is in place. Partitions that had their handshake in this epoch keep it;
+    /// their ends are taken anew.
     void on_reconciled(std::vector<LocalPartition> partitions, Instant now, FetchEffects& effects);
     /// Applying failed on the local disk: tried again from F1 after a back-off.
     void on_reconcile_failed(Instant now, FetchEffects& effects);
@@ -208,6 +209,7 @@ class Fetcher {
     void send_request(Message message, FetchPhase phase, Duration timeout, Instant now, FetchEffects& effects);
     void ask_manifest(Instant now, FetchEffects& effects);
     [[nodiscard]] Partition begin_partition(const LocalPartition& local, FetchEffects& effects);
+    [[nodiscard]] static Partition renewed(const Partition& known, const LocalPartition& local);
     void take_step(Partition& partition, const TruncationStep& step, FetchEffects& effects);
     void go_on_truncating(Instant now, FetchEffects& effects);
     [[nodiscard]] Next take_epoch_end(const PartitionEpochEnd& end, FetchEffects& effects);

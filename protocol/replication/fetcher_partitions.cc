@@ -16,6 +16,11 @@ LeaderEpoch last_epoch_of(const LocalPartition& local) {
     return LeaderEpoch{};
 }
 
+LocalEnds ends_of(const LocalPartition& local) {
+    return {local.partition,      last_epoch_of(local),     local.log_start_offset,
+            local.log_end_offset, local.durable_end_offset, local.high_watermark};
+}
+
 }  // namespace
 
 Fetcher::Partition* Fetcher::find(TopicPartition partition) {
@@ -35,13 +40,19 @@ bool Fetcher::is_all_durable() const {
     });
 }
 
-// --- handshakes
-// ---------------------------------------------------------------------------------------------------------
+// --- handshakes ----------------------------------------------------------------------------------------------
+
+/// A partition that keeps its handshake; its copy may have been reset meanwhile, so its ends are as they are now.
+Fetcher::Partition Fetcher::renewed(const Partition& known, const LocalPartition& local) {
+    Partition partition = known;
+    partition.ends = ends_of(local);
+    partition.told_position = Offset{-1};
+    return partition;
+}
 
 Fetcher::Partition Fetcher::begin_partition(const LocalPartition& local, FetchEffects& effects) {
     Partition partition;
-    partition.ends = {local.partition,      last_epoch_of(local),     local.log_start_offset,
-                      local.log_end_offset, local.durable_end_offset, local.high_watermark};
+    partition.ends = ends_of(local);
     partition.handshake = TruncationHandshake(config_.truncation_rule);
     const LocalCopy copy{local.history, local.log_start_offset, local.log_end_offset, local.high_watermark};
     take_step(partition, partition.handshake.begin(copy), effects);
@@ -107,10 +118,13 @@ void Fetcher::on_log_cut(const LocalEnds& ends, Instant now, FetchEffects& effec
     if (phase_ == FetchPhase::kTruncating) go_on_truncating(now, effects);
 }
 
-// --- fetches
-// ------------------------------------------------------------------------------------------------------------
+// --- fetches -------------------------------------------------------------------------------------------------
 
 void Fetcher::fetch_next(Instant now, FetchEffects& effects) {
+    const bool has_new = std::any_of(partitions_.begin(), partitions_.end(), [](const Partition& partition) {
+        return partition.phase == PartitionPhase::kNew;
+    });
+    if (has_new) return ask_manifest(now, effects);  // no fetch before the handshake (F1)
     FetchRequest request;
     request.header = next_header();
     request.manifest_digest = manifest_digest_;

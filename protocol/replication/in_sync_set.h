@@ -71,8 +71,7 @@ struct FollowerPosition {
 
 enum class ChangeKind : std::uint8_t { kExpand, kShrink, kReplace };
 
-// --- effects
-// ------------------------------------------------------------------------------------------------------------
+// --- effects -------------------------------------------------------------------------------------------------
 
 /// Commit `set` as the next one, stamped with `leader_epoch` (I3). Answered by on_change_committed or on_change_failed.
 struct ProposeChange {
@@ -108,8 +107,7 @@ using InSyncEffect = std::variant<ProposeChange, AcknowledgementSetChanged, Unde
                                   ExpandWaitsForEpochStart>;
 using InSyncEffects = std::vector<InSyncEffect>;
 
-// --- the machine
-// --------------------------------------------------------------------------------------------------------
+// --- the machine ---------------------------------------------------------------------------------------------
 
 class InSyncSet {
   public:

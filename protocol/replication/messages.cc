@@ -18,8 +18,7 @@ constexpr std::size_t kPositionBytes = kPartitionBytes + 12;
 constexpr std::size_t kTopicBytes = 4 + 8 + 4 + 1 + 4;
 constexpr std::size_t kSettingBytes = 8;
 
-// --- shared pieces
-// ------------------------------------------------------------------------------------------------------
+// --- shared pieces -------------------------------------------------------------------------------------------
 
 void put(TopicPartition partition, ByteWriter& out) {
     out.u64(partition.topic.value);
@@ -74,8 +73,7 @@ void put_count(std::size_t count, ByteWriter& out) {
     out.u32(static_cast<std::uint32_t>(count));
 }
 
-// --- manifest
-// -----------------------------------------------------------------------------------------------------------
+// --- manifest ------------------------------------------------------------------------------------------------
 
 void put(const ManifestTopic& topic, ByteWriter& out) {
     out.string(topic.name);
@@ -137,8 +135,7 @@ ManifestAnswer get_manifest_answer(ByteReader& in) {
     return message;
 }
 
-// --- truncation
-// ---------------------------------------------------------------------------------------------------------
+// --- truncation ----------------------------------------------------------------------------------------------
 
 void put_body(const EpochEndRequest& message, ByteWriter& out) {
     put(message.header, out);
@@ -199,8 +196,7 @@ EpochEndAnswer get_epoch_end_answer(ByteReader& in) {
     return message;
 }
 
-// --- fetch
-// --------------------------------------------------------------------------------------------------------------
+// --- fetch ---------------------------------------------------------------------------------------------------
 
 void put_body(const FetchRequest& message, ByteWriter& out) {
     put(message.header, out);

@@ -279,6 +279,35 @@ TEST_CASE("a diverging partition asks the truncation question again; a ready one
     sent<FetchRequest>(ready.effects);
 }
 
+TEST_CASE("I10: a new life tells nothing of the former one's copies: every partition is looked at again first") {
+    Story story;
+    story.reach_fetch();
+    story.fetcher.on_incarnation_renewed(Incarnation(10));
+    story.next();
+    story.report(10, 10);
+    CHECK(story.effects.empty());
+    story.fetcher.on_fetch_answer(story.answer({Story::records()}), story.now, story.next());
+    CHECK(all_of<Append>(story.effects).empty());
+    CHECK(sent<ManifestRequest>(story.effects).header.follower == Replica{BrokerId(2), Incarnation(10)});
+    story.give_manifest();
+    story.fetcher.on_reconciled({local_of(kOne, {}, 0)}, story.now, story.next());
+    const FetchRequest fetch = sent<FetchRequest>(story.effects);
+    CHECK(fetch.partitions[0].fetch_offset == Offset(0));
+    CHECK(fetch.partitions[0].durable_end_offset == Offset(0));
+}
+
+TEST_CASE("a copy that was reset between two manifests is fetched from where it is now") {
+    Story story;
+    story.reach_fetch();
+    story.fetcher.on_connection_lost(kLeader, story.now, story.next());
+    story.fetcher.on_timer(at_ms(60), story.next());
+    story.give_manifest();
+    story.fetcher.on_reconciled({local_of(kOne, {}, 0)}, story.now, story.next());
+    const FetchRequest fetch = sent<FetchRequest>(story.effects);
+    CHECK(fetch.partitions[0].fetch_offset == Offset(0));
+    CHECK(fetch.partitions[0].durable_end_offset == Offset(0));
+}
+
 TEST_CASE("L7: behind the leader's log start it resets, then fetches from there") {
     Story story;
     story.reach_fetch();
@@ -343,8 +372,7 @@ TEST_CASE("an answer that leaves a question open backs off instead of asking for
     CHECK(story.fetcher.phase() == FetchPhase::kBackingOff);
 }
 
-// --- against a model leader
-// ---------------------------------------------------------------------------------------------
+// --- against a model leader ----------------------------------------------------------------------------------
 
 namespace {
 
