@@ -10,6 +10,7 @@ constexpr std::int64_t kUnit = 1'000'000;
 std::optional<TimeNs> HostClock::true_time_of(Instant local, TimeNs now) const {
     if (local <= local_at(now)) return now;
     if (rate() == 0) return std::nullopt;
+    if (rate() == kUnit) return TimeNs(true_base_ + (local.value - local_base_));
     // The least t with floor(t * rate / unit) >= distance is ceil(distance * unit / rate), in two steps against
     // overflow.
     const std::int64_t distance = local.value - local_base_;
@@ -39,6 +40,7 @@ void HostClock::reboot(TimeNs now) {
 }
 
 std::int64_t HostClock::advance(std::int64_t true_ns) const {
+    if (rate() == kUnit) return true_ns;
     return true_ns / kUnit * rate() + true_ns % kUnit * rate() / kUnit;
 }
 

@@ -93,7 +93,7 @@ bool Host::await_sleep(Duration duration) {
 std::optional<Arrival> Host::wait_for_arrival(Task& task) {
     task.is_waiting_for_arrival = true;
     task.arrival.reset();
-    waiting_.push_back(task.id);
+    waiting_.push_back(&task);
     wake_when_ready();
     world_.scheduler().suspend_current();
     task.is_waiting_for_arrival = false;
@@ -122,12 +122,11 @@ void Host::count_lateness() {
 }
 
 void Host::hand_over(Arrival arrival) {
-    Task* const task = world_.scheduler().find(waiting_.front());
-    CHECK(task != nullptr);
+    Task& task = *waiting_.front();
     waiting_.erase(waiting_.begin());
     charge_for_arrival();
-    task->arrival = std::move(arrival);
-    world_.scheduler().resume(*task);
+    task.arrival = std::move(arrival);
+    world_.scheduler().resume(task);
 }
 
 void Host::deliver_waiting() {

@@ -140,7 +140,7 @@ class Host {
     Rng random_;
     Disk disk_;
     std::deque<Arrival> mailbox_;
-    std::vector<std::uint32_t> waiting_;     // tasks that wait for an arrival, longest first
+    std::vector<Task*> waiting_;             // those that wait for an arrival, longest first
     std::vector<std::uint32_t> start_late_;  // tasks whose start fell into a pause
     std::vector<Timer> timers_;              // by id
     std::uint64_t next_timer_setting_ = 1;

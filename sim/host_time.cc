@@ -84,7 +84,7 @@ void Host::on_wake(Task& task, std::uint64_t sleep) {
 
 void Host::wake(Task& task) {
     task.has_sleep = false;
-    if (task.is_waiting_for_arrival) std::erase(waiting_, task.id);
+    if (task.is_waiting_for_arrival) std::erase(waiting_, &task);
     world_.scheduler().resume(task);
 }
 

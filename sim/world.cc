@@ -86,7 +86,7 @@ RunStop World::run_until(TimeNs until) {
             now_ = std::max(now_, until);
             return next ? RunStop::kTimeReached : RunStop::kNothingLeft;
         }
-        run_one();
+        run_next(*next);
     }
     stop_requested_ = false;
     return RunStop::kStopRequested;
@@ -95,13 +95,17 @@ RunStop World::run_until(TimeNs until) {
 bool World::run_one() {
     const std::optional<TimeNs> next = queue_.next_time();
     if (!next) return false;
-    CHECK(*next >= now_);
-    now_ = *next;
+    run_next(*next);
+    return true;
+}
+
+void World::run_next(TimeNs at) {
+    CHECK(at >= now_);
+    now_ = at;
     Event event = queue_.pop();
     ++event_count_;
     digest_.add_event(now_, event);
     dispatch(event);
-    return true;
 }
 
 void World::dispatch(Event& event) {

@@ -149,6 +149,7 @@ class World {
     bool end_life(HostId host, FaultKind why);
 
   private:
+    void run_next(TimeNs at);
     void dispatch(Event& event);
     void start_fiber(const Event& event);
     void wake_fiber(const Event& event);
