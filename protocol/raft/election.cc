@@ -136,6 +136,7 @@ void on_election_timeout(Step& s) {
             return arm_election_timer(s, node.config.election_timeout_min - quiet,
                                       node.config.election_timeout_max - quiet);
     }
+    if (is_storage_stalled(node, s.now)) return arm_election_timer(s);  // a vote for itself would wait for that disk
     if (node.config.pre_vote) return start_pre_vote(s);
     start_election(s, false);
 }

@@ -232,6 +232,11 @@ bool knows_membership(const Node& node) {
     return !is_empty(node.persistent);
 }
 
+bool is_storage_stalled(const Node& node, Instant now) {
+    return !node.outstanding.empty() &&
+           since(node.outstanding.front().requested_at, now) > node.config.election_timeout_max;
+}
+
 void push_entry(Node& node, Entry entry) {
     CHECK(entry.index == last_index(node) + 1);
     CHECK(entry.term <= node.persistent.term);

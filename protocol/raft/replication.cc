@@ -89,11 +89,6 @@ void on_accepted(Step& s, Leader& leader, Progress& progress, const AppendAnswer
     if (std::get_if<Leader>(&s.node.role) == &leader) send_append(s, leader, progress, false);
 }
 
-bool is_storage_stalled(const Node& node, Instant now) {
-    return !node.outstanding.empty() &&
-           since(node.outstanding.front().requested_at, now) > node.config.election_timeout_max;
-}
-
 }  // namespace
 
 Progress* find_progress(Leader& leader, BrokerId broker) {

@@ -28,6 +28,8 @@ inline void send_when_durable(Step& s, BrokerId to, Message message) {
 // raft.cc: the log as all stories change it.
 LogIndex last_index(const Node& node);
 bool knows_membership(const Node& node);
+/// A write has been under way for longer than an election timeout: what rests on the disk is not to be promised.
+bool is_storage_stalled(const Node& node, Instant now);
 void push_entry(Node& node, Entry entry);
 void truncate_from(Step& s, LogIndex from);
 /// Moves the commit index forward to `index`, which is in the log, and tells the owner.

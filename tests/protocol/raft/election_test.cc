@@ -250,6 +250,18 @@ TEST_CASE("R5 BUGS-27 a leader whose disk hangs does not look alive for ever") {
     CHECK(rig.all<SteppedDown>()[0].reason == StepDownReason::kStorageStalled);
 }
 
+TEST_CASE("R2 a replica whose disk hangs does not stand: it piles up no terms that it could not keep") {
+    Rig rig = voter();
+    rig.receive(2, vote_request(2, 3, 3, 2));
+    rig.pass(rig.node.config.election_timeout_max + nanoseconds(1));
+    rig.apply(TimerFired{TimerKind::kElection});
+    CHECK_FALSE(rig.has<BecameCandidate>());
+    CHECK(rig.has<SetTimer>());
+    rig.persist();
+    rig.apply(TimerFired{TimerKind::kElection});
+    CHECK(rig.has<BecameCandidate>());
+}
+
 TEST_CASE("R4 a leader appends nothing by itself; its claim is the owner's to propose") {
     Rig rig = voter();
     rig.lead(false);
