@@ -127,9 +127,9 @@ struct Request {
     bool operator==(const Request&) const = default;
 };
 
-// --- answers
-// ------------------------------------------------------------------------------------------------------------ Every
-// answer has `error`; the other fields mean something only when it is kNone, if not said otherwise.
+// --- answers -------------------------------------------------------------------------------------------------
+
+// Every answer has `error`; its other fields mean something only when that is kNone, if not said otherwise.
 
 struct ProduceAnswer {
     ErrorCode error = ErrorCode::kNone;
