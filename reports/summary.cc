@@ -99,13 +99,17 @@ void write_violations(Out out, const Results& results, const std::string& progra
     for (const auto& [invariant, found] : by_invariant) {
         fmt::format_to(out, "\n{} did not hold, {} time(s):\n", invariant,
                        grouped(static_cast<std::int64_t>(found.size())));
-        for (std::size_t i = 0; i < std::min(found.size(), kFindingsShown); ++i) {
+        std::size_t shown = 0;
+        for (std::size_t i = 0; i < found.size() && shown < kFindingsShown; ++i) {
             const auto& [row, violation] = found[i];
+            // One schedule may break an invariant many times over; its first time says enough.
+            if (i > 0 && found[i - 1].first == row && found[i - 1].second->seed == violation->seed) continue;
+            ++shown;
             fmt::format_to(out, "  {} seed {} at {:.6f} s: {}\n    replay: {}\n", row->scenario, violation->seed,
                            static_cast<double>(violation->time_ns) / 1e9, violation->message,
                            local_command(violation->replay, program));
         }
-        if (found.size() > kFindingsShown) fmt::format_to(out, "  and {} more\n", found.size() - kFindingsShown);
+        if (shown == kFindingsShown) fmt::format_to(out, "  (the first {} schedules are shown)\n", shown);
     }
 }
 
