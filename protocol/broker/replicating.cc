@@ -166,7 +166,7 @@ void on_fetch_request(Step& step, BrokerId from, const replication::FetchRequest
     std::vector<replication::FollowerPosition> positions;
     for (std::size_t i = 0; i < request.partitions.size(); ++i) {
         const replication::FetchPartition& asked = request.partitions[i];
-        if (replication::is_position_valid(asked.durable_end_offset, asked.last_fetched_epoch, views.pointers[i]))
+        if (replication::judge_partition(asked, views.pointers[i]).is_position_valid)
             positions.push_back(replication::FollowerPosition{asked.partition, asked.durable_end_offset});
     }
     note_manifest_progress(step, request);
