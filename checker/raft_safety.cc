@@ -73,6 +73,7 @@ void RaftSafety::judge_term(const Context& context, Replica& replica, Term term,
 
 void RaftSafety::judge(const Context& context, const BrokerView& broker, const broker::VoteGranted& granted) {
     Replica& replica = replica_of(broker);
+    settle_removal(context, replica, LogIndex(0));
     judge_term(context, replica, granted.term, "voted");
     const auto [vote, is_first] =
         replica.votes.try_emplace(granted.term, Vote{granted.candidate, granted.voter_incarnation});
@@ -92,6 +93,7 @@ void RaftSafety::judge(const Context& context, const BrokerView& broker, const b
 
 void RaftSafety::judge(const Context& context, const BrokerView& broker, const broker::RaftLeaderElected& elected) {
     Replica& replica = replica_of(broker);
+    settle_removal(context, replica, LogIndex(0));
     judge_term(context, replica, elected.term, "was elected");
     const auto [leader, is_first] = leaders_.try_emplace(elected.term, Leader{broker.id, broker.life});
     const bool is_same = leader->second.broker == broker.id && leader->second.life == broker.life;
@@ -167,6 +169,7 @@ void RaftSafety::judge_match(const Context& context, const Replica& replica,
 
 void RaftSafety::judge(const Context& context, const BrokerView& broker, const broker::RaftEntryAppended& appended) {
     Replica& replica = replica_of(broker);
+    settle_removal(context, replica, LogIndex(0));
     if (!replica.appended_in_life && appended.index <= replica.last_index() &&
         appended.index > replica.snapshot_index) {
         replica.entries.resize(static_cast<std::size_t>(appended.index - replica.snapshot_index - 1));
@@ -191,16 +194,35 @@ void RaftSafety::judge(const Context& context, const BrokerView& broker, const b
     replica.entries.push_back(Entry{appended.term, appended.content});
 }
 
+LogIndex RaftSafety::last_committed_held(const Replica& replica) const {
+    const LogIndex known(static_cast<std::int64_t>(committed_.size()));
+    for (LogIndex index = std::min(replica.last_index(), known); index > replica.snapshot_index; index += -1) {
+        const Committed* committed = committed_at(index);
+        if (committed != nullptr && committed->entry.term == replica.entry_at(index)->term) return index;
+    }
+    return LogIndex(0);
+}
+
+void RaftSafety::settle_removal(const Context& context, Replica& replica, LogIndex covered) {
+    if (!replica.removal) return;
+    if (replica.removal->last_committed > covered) {
+        context.log.report(kThis, replica.removal->time_ns, replica.removal->message);
+    }
+    replica.removal.reset();
+}
+
 void RaftSafety::judge(const Context& context, const BrokerView& broker,
                        const broker::RaftEntriesTruncated& truncated) {
     Replica& replica = replica_of(broker);
-    const Entry* cut = replica.entry_at(truncated.from);
-    const Committed* committed = committed_at(truncated.from);
-    if (cut != nullptr && committed != nullptr && cut->term == committed->entry.term) {
-        context.log.report(
-            kThis, context.time_ns,
-            fmt::format("broker {} removed entries from {} on, but its entry {} (term {}) is committed",
-                        replica.broker.value, truncated.from.value, truncated.from.value, cut->term.value));
+    settle_removal(context, replica, LogIndex(0));
+    const LogIndex held = last_committed_held(replica);
+    if (held >= truncated.from) {
+        replica.removal = Removal{
+            held, context.time_ns,
+            fmt::format(
+                "broker {} removed entries from {} on, but its entry {} (term {}) is committed, and no snapshot "
+                "took its place",
+                replica.broker.value, truncated.from.value, held.value, replica.entry_at(held)->term.value)};
     }
     if (truncated.from <= replica.snapshot_index) return;
     const auto kept = static_cast<std::size_t>(truncated.from - replica.snapshot_index - 1);
@@ -237,6 +259,7 @@ void RaftSafety::judge_commit_order(const Context& context, const Replica& repli
 
 void RaftSafety::judge(const Context& context, const BrokerView& broker, const broker::RaftEntryCommitted& committed) {
     Replica& replica = replica_of(broker);
+    settle_removal(context, replica, LogIndex(0));
     judge_commit_order(context, replica, committed);
     replica.committed_index = committed.index;
     const Entry* held = replica.entry_at(committed.index);
@@ -267,6 +290,7 @@ void RaftSafety::judge(const Context& context, const BrokerView& broker, const b
 void RaftSafety::judge(const Context& context, const BrokerView& broker,
                        const broker::RaftSnapshotInstalled& installed) {
     Replica& replica = replica_of(broker);
+    settle_removal(context, replica, installed.last_index);
     const auto [known, is_first] =
         snapshots_.try_emplace(installed.last_index, Snapshot{installed.last_term, installed.content});
     if (!is_first && (known->second.last_term != installed.last_term || known->second.content != installed.content)) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "checker/hash_index.h"
@@ -33,6 +34,13 @@ class RaftSafety {
         BrokerId candidate;
         Incarnation voter_incarnation;
     };
+    /// Committed entries that left a log: fine if the snapshot that covers them comes next, as an install does both at
+    /// once.
+    struct Removal {
+        LogIndex last_committed;
+        std::int64_t time_ns;
+        std::string message;
+    };
     /// One broker's Raft state as far as it is known.
     struct Replica {
         BrokerId broker;
@@ -44,6 +52,7 @@ class RaftSafety {
         std::vector<Entry> entries;     // from snapshot_index + 1
         LogIndex committed_index;       // reported in this life; 0: none yet
         LogIndex held_before_loss;      // last index when the disk was destroyed
+        std::optional<Removal> removal;
         [[nodiscard]] LogIndex last_index() const;
         [[nodiscard]] const Entry* entry_at(LogIndex index) const;
     };
@@ -62,6 +71,10 @@ class RaftSafety {
     Replica& replica_of(const BrokerView& broker);
     Replica& replica_of(BrokerId broker, std::uint32_t life);
     [[nodiscard]] const Committed* committed_at(LogIndex index) const;
+    /// The last index at which the replica holds the committed entry; 0: none known.
+    [[nodiscard]] LogIndex last_committed_held(const Replica& replica) const;
+    /// Reports a removal that no snapshot up to `covered` explains. First in every judgement.
+    static void settle_removal(const Context& context, Replica& replica, LogIndex covered);
     void judge_term(const Context& context, Replica& replica, Term term, const char* deed);
     void judge_match(const Context& context, const Replica& replica, const broker::RaftEntryAppended& appended);
     void judge_completeness(const Context& context, const Replica& replica, const broker::RaftLeaderElected& elected);

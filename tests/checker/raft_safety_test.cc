@@ -172,8 +172,13 @@ TEST_CASE("V8: committed entries are not removed") {
         REQUIRE(story.broken() == kNothing);
     }
     SECTION("the committed one may not") {
-        story.remove_from(2, 1);
-        REQUIRE_THAT(story.message("raft-safety"), Contains("its entry 1 (term 1) is committed"));
+        story.remove_from(2, 1).enter(2, 1, 1);
+        REQUIRE_THAT(story.message("raft-safety"),
+                     Contains("its entry 1 (term 1) is committed, and no snapshot took its place"));
+    }
+    SECTION("the committed one may when a snapshot takes its place") {
+        story.remove_from(2, 1).install(2, 1, 1).enter(2, 2, 1);
+        REQUIRE(story.broken() == kNothing);
     }
     SECTION("a conflicting one at that index may") {
         RaftStory other;
