@@ -141,8 +141,11 @@ std::optional<broker::Event> BrokerHost::to_event(sim::Host& host, const sim::Ar
 std::optional<broker::Event> BrokerHost::frame_to_event(sim::Host& host, const sim::FrameArrived& arrived) {
     if (is_broker_host(arrived.from)) {
         auto message = broker::decode_frame(arrived.frame);
+        if (message && host.world().is_traced())
+            host.note("from broker " + std::to_string(arrived.from.value) + ": " + broker::to_text(*message));
         if (message) return broker::PeerMessageReceived{broker_of(arrived.from), std::move(*message)};
     } else if (auto request = decode_request_frame(arrived.frame)) {
+        if (host.world().is_traced()) host.note("from client: " + clients::to_text(*request));
         const ConnectionId connection = connection_of(arrived.from, arrived.connection);
         if (std::ranges::find(connections_, connection) == connections_.end()) connections_.push_back(connection);
         return broker::ClientRequested{connection, std::move(*request)};
@@ -161,10 +164,13 @@ void BrokerHost::carry_out(sim::Host& host, const broker::Effect& effect) {
         sim::Host& host;
 
         void operator()(const broker::SendToPeer& e) const {
+            if (host.world().is_traced())
+                host.note("to broker " + std::to_string(e.to.value) + ": " + broker::to_text(e.message));
             host.send(host_of(e.to), broker::encode_frame(e.message),
                       sim::FrameTag{broker::kind_number(e.message), broker::is_answer(e.message)});
         }
         void operator()(const broker::AnswerClient& e) const {
+            if (host.world().is_traced()) host.note("to client: " + clients::to_text(e.answer));
             if (std::ranges::find(self.connections_, e.connection) == self.connections_.end()) return;
             host.send(client_of(e.connection), encode_client_frame(e.answer), sim::FrameTag{kClientAnswerKind, true});
         }

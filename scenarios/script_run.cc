@@ -512,7 +512,7 @@ class StoryRun {
     std::string describe_logs(BrokerId id) const {
         const broker::Broker* broker = cluster_.broker(id);
         if (broker == nullptr) return fmt::format("; {} down", id.value);
-        std::string text = fmt::format("; {} term {}", id.value, broker->raft.persistent.hard_state.term.value);
+        std::string text = fmt::format("; {} term {}", id.value, broker->raft.persistent.term.value);
         for (const storage::TopicEntry& topic : broker->topics.topics) {
             if (topic.config.is_internal) continue;
             const TopicPartition partition{topic.id, PartitionIndex(0)};

@@ -64,11 +64,14 @@ struct FetchRoute {
     }
     void operator()(const replication::Truncate& e) const {
         Partition& partition = broker().partitions[e.partition];
+        const Offset before = broker().logs.view(e.partition)->log_end_offset;
         const Offset end = broker().logs.truncate(e.partition, e.offset);
-        forget_past(partition, end);
-        mark(step, Mark::kHandshakeCut);
-        if (e.round_count > 1) mark(step, Mark::kHandshakeTookTwoRounds);
-        observe(step, LogTruncated{e.partition, end, CutReason::kHandshake});
+        if (end < before) {
+            forget_past(partition, end);
+            mark(step, Mark::kHandshakeCut);
+            if (e.round_count > 1) mark(step, Mark::kHandshakeTookTwoRounds);
+            observe(step, LogTruncated{e.partition, end, CutReason::kHandshake});
+        }
         report_cut(e.partition);
     }
     void operator()(const replication::Reset& e) const {

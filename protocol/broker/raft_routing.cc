@@ -179,8 +179,7 @@ struct RaftRoute {
         if (!e.leader) step.broker.known_leader = BrokerId{};
     }
     void operator()(const raft::VoteGranted& e) const {
-        observe(step, VoteGranted{step.broker.raft.persistent.term, e.candidate.broker,
-                                  step.broker.raft.persistent.incarnation});
+        observe(step, VoteGranted{e.term, e.candidate.broker, step.broker.raft.persistent.incarnation});
     }
     void operator()(const raft::SnapshotInstalled& e) const {
         log_changed = true;

@@ -29,6 +29,8 @@ TruncationStep TruncationHandshake::begin(const LocalCopy& copy) {
     CHECK(copy.log_start_offset <= copy.log_end_offset);
     history_.assign(copy.history.begin(), copy.history.end());
     log_end_offset_ = copy.log_end_offset;
+    log_start_offset_ = copy.log_start_offset;
+    drops_epochs_ = false;
     candidate_end_ = copy.log_end_offset;
     high_watermark_ = copy.high_watermark;
     round_count_ = 0;
@@ -49,12 +51,20 @@ TruncationStep TruncationHandshake::on_answer(const LeaderEpochEnd& answer) {
     if (rule_ == TruncationRule::kSingleShot)
         return finish(answer.end ? std::min(candidate_end_, answer.end->end_offset) : candidate_end_);
     // Without an epoch in common nothing below the leader's log start can be compared with anybody's (osiris#42).
-    if (!answer.end) return reset(answer.log_start_offset);
+    if (!answer.end) {
+        drops_epochs_ = true;
+        const bool is_empty_at_start =
+            log_start_offset_ == log_end_offset_ && log_end_offset_ == answer.log_start_offset;
+        return is_empty_at_start ? finish(log_end_offset_) : reset(answer.log_start_offset);
+    }
 
     const auto above =
         std::upper_bound(history_.begin(), history_.end(), answer.end->leader_epoch,
                          [](LeaderEpoch wanted, const EpochStart& entry) { return wanted < entry.leader_epoch; });
-    if (above != history_.end()) candidate_end_ = std::min(candidate_end_, above->start_offset);
+    if (above != history_.end()) {
+        candidate_end_ = std::min(candidate_end_, above->start_offset);
+        drops_epochs_ = true;
+    }
     const bool has_answered_epoch =
         above != history_.begin() && std::prev(above)->leader_epoch == answer.end->leader_epoch;
     if (has_answered_epoch) return finish(std::min(candidate_end_, answer.end->end_offset));
@@ -65,7 +75,9 @@ TruncationStep TruncationHandshake::on_answer(const LeaderEpochEnd& answer) {
 
 TruncationStep TruncationHandshake::finish(Offset target) const {
     if (target < high_watermark_) return CutRefused{target, high_watermark_};  // L8
-    if (target < log_end_offset_) return TruncateTo{target};
+    // An epoch this copy led without writing ends where its log ends: no record goes, but its entry has to (F5,
+    // FINDING-1).
+    if (target < log_end_offset_ || drops_epochs_) return TruncateTo{target};
     return HandshakeDone{};
 }
 

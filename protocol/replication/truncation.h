@@ -44,7 +44,8 @@ struct AskEpochEnd {
     LeaderEpoch leader_epoch;
     bool operator==(const AskEpochEnd&) const = default;
 };
-/// Cut to `offset`, then fetch from there. Never below the high watermark.
+/// Cut to `offset`, then fetch from there. Never below the high watermark. May be the log end: then only entries of the
+/// epoch history that start there go.
 struct TruncateTo {
     Offset offset;
     bool operator==(const TruncateTo&) const = default;
@@ -93,6 +94,8 @@ class TruncationHandshake {
     std::vector<EpochStart> history_;  // entries at or past candidate_end_ are dropped as the rounds go
     Offset log_end_offset_;
     Offset high_watermark_;
+    bool drops_epochs_ = false;  // it holds entries of epochs that the leader never had
+    Offset log_start_offset_;
     Offset candidate_end_;  // what is known to be past it is not the leader's
     std::int32_t round_count_ = 0;
 };

@@ -13,7 +13,9 @@ namespace tidelock::storage {
 Offset LogStore::truncate(const TopicPartition& tp, Offset to) {
     PartitionLog* const log = find(tp);
     if (log == nullptr) return Offset(0);
-    if (to >= log->log_end_offset && !log->damaged_at) return log->log_end_offset;
+    const auto latest = log->history.latest();
+    const bool has_late_epoch = latest && latest->start_offset >= log->log_end_offset;
+    if (to >= log->log_end_offset && !log->damaged_at && !has_late_epoch) return log->log_end_offset;
     const Offset limit = std::clamp(to, log->log_start_offset, log->log_end_offset);
     const Offset file_end = counted_file_end(*log);
     Offset end = limit;
@@ -127,7 +129,7 @@ void LogStore::finish_cut(PartitionLog& log, StoreOutputs& out) {
     release_held(log, out);
 }
 
-void LogStore::remove_log(const TopicPartition& tp) {
+void LogStore::remove_log(TopicPartition tp) {
     const auto is_it = [&](const PartitionLog& log) { return log.tp == tp; };
     logs_.erase(std::find_if(logs_.begin(), logs_.end(), is_it));
     dirty_.erase(std::remove(dirty_.begin(), dirty_.end(), tp), dirty_.end());

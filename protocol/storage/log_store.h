@@ -311,7 +311,7 @@ class LogStore {
     void on_cut_synced(PartitionLog& log, bool is_ok, StoreOutputs& out);
     void on_cut_failed(PartitionLog& log, StoreOutputs& out);
     void finish_cut(PartitionLog& log, StoreOutputs& out);
-    void remove_log(const TopicPartition& tp);
+    void remove_log(TopicPartition tp);  // by value: the log it names goes
 
     // log_failure.cc
     void fail_log(PartitionLog& log, StoreOutputs& out);
