@@ -25,7 +25,7 @@ struct Stream {
     }
     void run(FrameTag tag = {}) {
         Host& sender = world.host(kA);
-        world.spawn(sender, [this, &sender, tag] {
+        world.spawn(sender, [&sender, tag] {
             for (int i = 0; i < kFrameCount; ++i) {
                 sender.send(kB, Bytes::copy_of("frame " + std::to_string(1'000 + i)), tag);
                 if (!sender.await_sleep(microseconds(100))) return;
