@@ -43,8 +43,8 @@ void FileModel::do_write(const WriteFile& write) {
     Inode& inode = open(name);
     const Change change{true, write.position, write.content};
     if (next_write_failure_) {
-        if (dice_.one_in(2)) {  // part of it may have been done
-            apply_some(change, inode.cached);
+        if (dice_.one_in(2)) {  // it may have been done all the same
+            apply(change, inode.cached);
             inode.unsynced.push_back(change);
         }
         completions_.push_front({name, cached_names_[name], 0, {}, WriteFailed{write.name, *next_write_failure_}, false});

@@ -1,0 +1,69 @@
+// The contents of the state files `topics` and `identity`: round trips, and refusal of everything else.
+#include <catch2/catch.hpp>
+
+#include "protocol/storage/identity.h"
+#include "protocol/storage/topic_catalogue.h"
+
+namespace tidelock::storage {
+namespace {
+
+TopicCatalogue sample() {
+    TopicCatalogue catalogue;
+    catalogue.put({"orders", TopicId(7), 3, {1000, 2, false}});
+    catalogue.put({"__offsets", TopicId(9), 1, {-1, 2, true}});
+    return catalogue;
+}
+
+template <typename Value>
+Bytes encoded(const Value& value) {
+    ByteWriter out;
+    encode(value, out);
+    return out.take();
+}
+
+TEST_CASE("a catalogue is sorted by name and survives the round trip") {
+    const TopicCatalogue catalogue = sample();
+    REQUIRE(catalogue.topics[0].name == "__offsets");
+    REQUIRE(*decode_topic_catalogue(encoded(catalogue)) == catalogue);
+    REQUIRE(catalogue.find("orders")->id == TopicId(7));
+    REQUIRE(catalogue.find(TopicId(9))->config.is_internal);
+    REQUIRE(catalogue.find("none") == nullptr);
+    TopicCatalogue changed = catalogue;
+    changed.put({"orders", TopicId(8), 4, {}});
+    REQUIRE(changed.topics.size() == 2);
+    changed.remove("orders");
+    REQUIRE(changed.topics.size() == 1);
+}
+
+TEST_CASE("catalogues that are cut short, unsorted or doubled are refused") {
+    const Bytes good = encoded(sample());
+    for (std::size_t size = 0; size < good.size(); ++size) REQUIRE_FALSE(decode_topic_catalogue(good.slice(0, size)).has_value());
+    TopicCatalogue bad = sample();
+    std::swap(bad.topics[0], bad.topics[1]);
+    REQUIRE_FALSE(decode_topic_catalogue(encoded(bad)).has_value());
+    bad = sample();
+    bad.topics[1].id = bad.topics[0].id;
+    REQUIRE_FALSE(decode_topic_catalogue(encoded(bad)).has_value());
+    bad = sample();
+    bad.topics[0].partition_count = 0;
+    REQUIRE_FALSE(decode_topic_catalogue(encoded(bad)).has_value());
+    ByteWriter longer;
+    longer.raw(good.span());
+    longer.u8(0);
+    REQUIRE_FALSE(decode_topic_catalogue(longer.take()).has_value());
+}
+
+TEST_CASE("an identity survives the round trip; versions and incarnations that cannot be are refused") {
+    const Identity identity{kDataFormatVersion, BrokerId(2), Incarnation(5), Incarnation(6)};
+    REQUIRE(*decode_identity(encoded(identity)) == identity);
+    Identity bad = identity;
+    bad.format_version = 99;
+    REQUIRE_FALSE(decode_identity(encoded(bad)).has_value());
+    bad = identity;
+    bad.data_incarnation = Incarnation(0);
+    REQUIRE_FALSE(decode_identity(encoded(bad)).has_value());
+    REQUIRE_FALSE(decode_identity(Bytes()).has_value());
+}
+
+}  // namespace
+}  // namespace tidelock::storage
