@@ -187,7 +187,7 @@ void Network::deliver(int from, const Send& send) {
 void Network::write(int i, PersistSequence sequence) {
     Replica& replica = replicas_[static_cast<std::size_t>(i)];
     replica.writes.push_back({sequence, replica.node.persistent});
-    std::int64_t delay = chance_.between(100, 5'000);
+    std::int64_t delay = chance_.between(100, std::max<std::int64_t>(faults_.disk_microseconds_max, 5'000));
     if (happens(chance_, faults_.disk_stall)) delay = chance_.between(5'000, 900'000);
     replica.disk_free_at = std::max(replica.disk_free_at, now_) + microseconds(delay);
     schedule(replica.disk_free_at, i, replica.boots, Persisted{sequence});
@@ -271,25 +271,78 @@ bool Network::may_wipe(int i) const {
 
 void Network::nemesis() {
     next_nemesis_ = now_ + milliseconds(chance_.between(5, 40));
-    const int victim = static_cast<int>(chance_.between(0, static_cast<std::int64_t>(replicas_.size()) - 1));
-    Replica& replica = replicas_[static_cast<std::size_t>(victim)];
-    if (!replica.is_up && chance_.one_in(3)) boot(victim);
-    if (replica.is_up && happens(chance_, faults_.crash)) {
-        const bool wipe = happens(chance_, faults_.wipe) && may_wipe(victim);
-        crash(victim, wipe);
-    }
-    if (happens(chance_, faults_.cut)) {
-        const bool mend = chance_.one_in(2);
-        for (auto& row : is_cut_)
-            for (std::size_t to = 0; to < row.size(); ++to) row[to] = !mend && chance_.one_in(3);
-    }
+    const int leading = leader();
+    int victim = static_cast<int>(chance_.between(0, static_cast<std::int64_t>(replicas_.size()) - 1));
+    if (leading >= 0 && chance_.one_in(3)) victim = leading;
+    crash_some(victim);
+    cut_some();
+    if (happens(chance_, faults_.isolate)) isolate_leader();
+    if (happens(chance_, faults_.aim)) aim_at_two_leaders();
     if (happens(chance_, faults_.eligibility)) {
         set_eligibility(victim, static_cast<Eligibility>(chance_.between(0, 2)));
         tell_eligible_members();
     }
-    const int leading = leader();
     if (leading >= 0 && happens(chance_, faults_.transfer)) apply(leading, TransferRequested{BrokerId(victim + 1)});
     if (chance_.one_in(2)) propose();
+}
+
+void Network::crash_some(int victim) {
+    for (std::size_t i = 0; i < replicas_.size(); ++i)
+        if (!replicas_[i].is_up && chance_.one_in(3)) boot(static_cast<int>(i));
+    if (happens(chance_, faults_.crash)) {
+        const bool wipe = happens(chance_, faults_.wipe) && may_wipe(victim);
+        crash(victim, wipe);
+        if (chance_.one_in(2) && !replicas_[static_cast<std::size_t>(victim)].is_up) boot(victim);
+    }
+    if (!happens(chance_, faults_.power_loss)) return;
+    for (std::size_t i = 0; i < replicas_.size(); ++i) crash(static_cast<int>(i), false);
+    for (std::size_t i = 0; i < replicas_.size(); ++i)
+        if (!chance_.one_in(3)) boot(static_cast<int>(i));
+}
+
+void Network::cut_some() {
+    if (!happens(chance_, faults_.cut)) return;
+    const bool mend = chance_.one_in(2);
+    for (auto& row : is_cut_)
+        for (std::size_t to = 0; to < row.size(); ++to) row[to] = !mend && chance_.one_in(3);
+}
+
+void Network::split(const std::vector<bool>& side) {
+    for (std::size_t from = 0; from < side.size(); ++from)
+        for (std::size_t to = 0; to < side.size(); ++to) is_cut_[from][to] = side[from] != side[to];
+}
+
+void Network::isolate_leader() {
+    const int leading = leader();
+    if (leading < 0) return;
+    ++marks_["leader isolated"];
+    std::vector<bool> side(replicas_.size(), false);
+    side[static_cast<std::size_t>(leading)] = true;
+    const auto other = static_cast<std::size_t>(chance_.between(0, static_cast<std::int64_t>(side.size()) - 1));
+    if (chance_.one_in(2)) side[other] = true;
+    split(side);
+}
+
+/// Takes a follower away from the newer leader, with its disk or without, and gives it to the older: whatever counts it
+/// twice, or counts a life of it that is over, shows here.
+void Network::aim_at_two_leaders() {
+    std::vector<int> leading;
+    for (std::size_t i = 0; i < replicas_.size(); ++i)
+        if (replicas_[i].is_up && is_leader(replicas_[i].node)) leading.push_back(static_cast<int>(i));
+    if (leading.size() < 2) return;
+    ++marks_["two believed that they lead"];
+    std::vector<bool> side(replicas_.size(), false);
+    const auto term_of = [this](int i) { return replica(i).node.persistent.term; };
+    const int older = term_of(leading[0]) < term_of(leading[1]) ? leading[0] : leading[1];
+    side[static_cast<std::size_t>(older)] = true;
+    for (std::size_t i = 0; i < side.size(); ++i) {
+        if (static_cast<int>(i) == leading[0] || static_cast<int>(i) == leading[1] || !chance_.one_in(2)) continue;
+        side[i] = true;
+        const bool wipe = faults_.wipe > 0 && may_wipe(static_cast<int>(i));
+        if (wipe || chance_.one_in(2)) crash(static_cast<int>(i), wipe);
+        if (!replicas_[i].is_up) boot(static_cast<int>(i));
+    }
+    split(side);
 }
 
 void Network::set_eligibility(int i, Eligibility eligibility) {

@@ -38,6 +38,10 @@ struct Faults {
     std::int64_t eligibility = 0;
     std::int64_t transfer = 0;
     std::int64_t disk_stall = 0;
+    std::int64_t power_loss = 0;                 // per nemesis tick: all at once
+    std::int64_t aim = 0;                        // per nemesis tick: at the moment in which two believe that they lead
+    std::int64_t isolate = 0;                    // per nemesis tick: the leader, alone or with one other
+    std::int64_t disk_microseconds_max = 5'000;  // of an ordinary write
 };
 
 struct Replica {
@@ -109,6 +113,12 @@ class Network {
     void on_voted(int i, const VoteGranted& vote);
     void on_installed(int i, const SnapshotInstalled& installed);
     void nemesis();
+    void crash_some(int victim);
+    void cut_some();
+    void isolate_leader();
+    void aim_at_two_leaders();
+    /// Only members of one side hear each other.
+    void split(const std::vector<bool>& side);
     bool may_wipe(int i) const;
     void set_eligibility(int i, Eligibility eligibility);
     void tell_eligible_members();
