@@ -87,7 +87,7 @@ constexpr std::array<FaultInfo, kFaultKindCount> kFaults{{
           "a few reads answer an error"),
     fault(kFullDisk, kDisk, "full", of("free_bytes", {0, 1'000'000'000}, {0, 4'096}), {300, 4'000}, true,
           "writes fail because nothing is left"),
-    fault(kSlowDisk, kDisk, "slow", of("factor", {2, 100'000}, {5, 500}), {500, 6'000}, true,
+    fault(kSlowDisk, kDisk, "slow", of("factor", {2, 100'000}, {5, 100}), {500, 6'000}, true,
           "reads and syncs take that many times as long"),
     fault(kStalledDisk, kDisk, "stalled", kNoSize, {100, 4'000}, true, "no read or sync ends"),
     destroying(kBitRot, "bit_rot", of("bits", {1, 64}, {1, 3}), {0, 0}, "stored bits flip at rest"),
