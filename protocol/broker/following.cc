@@ -44,6 +44,16 @@ bool are_batches_sound(const Broker& broker, const Bytes& batches) {
            });
 }
 
+/// A leader's log start may lie inside a batch (L7). A copy that starts there takes the batch whole: its log begins at
+/// the batch's first offset, and the leader's log start follows with the same answer.
+void begin_inside_first_batch(Step& step, const replication::Append& append) {
+    const auto view = step.broker.logs.view(append.partition);
+    const auto header = storage::decode_batch_header(append.batches.span(), step.broker.logs.config().segment.batch);
+    const bool is_empty = view->log_start_offset == view->log_end_offset && view->log_end_offset == append.at;
+    if (!is_empty || !header || header->base_offset >= append.at || header->next_offset() <= append.at) return;
+    reset_partition(step, append.partition, header->base_offset, ResetReason::kBehindLogStart);
+}
+
 struct FetchRoute {
     Step& step;
     std::vector<TopicPartition>& appended;
@@ -87,10 +97,10 @@ struct FetchRoute {
         report_cut(e.partition);
     }
     void operator()(const replication::Append& e) const {
-        const auto view = broker().logs.view(e.partition);
-        if (!view) return fail_append(e.partition);
+        if (!broker().logs.view(e.partition)) return fail_append(e.partition);
         if (!e.batches.empty()) {
-            const bool fits = view->log_end_offset == e.at && are_batches_sound(broker(), e.batches);
+            begin_inside_first_batch(step, e);
+            const bool fits = are_batches_sound(broker(), e.batches);
             if (!fits || !broker().logs.append(e.partition, e.batches, step.store)) return fail_append(e.partition);
             take_file_effects(step, step.store.effects);
             note_batches(step, e.partition, e.batches, false);
