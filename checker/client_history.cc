@@ -254,7 +254,8 @@ void ClientHistory::judge_final_read(std::int64_t time_ns, const Settings& setti
     }
 }
 
-void ClientHistory::judge_value(std::int64_t time_ns, const Value& value, ViolationLog& log) const {
+void ClientHistory::judge_value(std::int64_t time_ns, const Settings& settings, const Value& value,
+                                ViolationLog& log) const {
     if (!value.is_read) return;
     const std::string where = fmt::format("value {:x} at {} offset {}", value.value,
                                           text_of(partitions_[value.read_partition].id), value.read_offset.value);
@@ -271,7 +272,7 @@ void ClientHistory::judge_value(std::int64_t time_ns, const Value& value, Violat
                    fmt::format("misplaced: client {} read {}, which was sent to {}", value.reader.value, where,
                                text_of(partitions_[value.partition].id)));
     }
-    const bool may_be_there_twice = !value.is_idempotent && value.attempts > 1;
+    const bool may_be_there_twice = !value.is_idempotent && (value.attempts > 1 || settings.requests_may_repeat);
     if (!value.is_read_twice || may_be_there_twice) return;
     log.report(
         kThis, when_ns,
@@ -286,7 +287,7 @@ void ClientHistory::judge_at_end(std::int64_t time_ns, const Settings& settings,
         for (const ReadRecord& record : read.records) note_read(number, record, ClientId(0), time_ns);
         if (!is_excused) judge_final_read(time_ns, settings, read, log);
     }
-    for (const Value& value : values_) judge_value(time_ns, value, log);
+    for (const Value& value : values_) judge_value(time_ns, settings, value, log);
 }
 
 }  // namespace tidelock::checker

@@ -60,11 +60,15 @@ TEST_CASE("V10: what was never confirmed is not judged, what confirms it judges 
 
 /// Client calls, one after the other unless times are given.
 struct ClientStory {
-    Checker checker{[] {
-        Settings settings = Story::group_of_three();
-        settings.retention_enabled = false;
-        return settings;
-    }()};
+    explicit ClientStory(bool requests_may_repeat = false)
+        : checker([&] {
+              Settings settings = Story::group_of_three();
+              settings.retention_enabled = false;
+              settings.requests_may_repeat = requests_may_repeat;
+              return settings;
+          }()) {}
+
+    Checker checker;
     std::int64_t now = 0;
     std::int64_t calls = 0;
     FinalRead last_read{kClientX0, true, Offset(0), {}};
@@ -181,6 +185,13 @@ TEST_CASE("V21: a value is there once, unless its producer could not know") {
     SECTION("retried without idempotence") {
         story.try_produce(0xa, Outcome::kUnknown, -1).produce(0xa, 1, Acks::kAll, -1);
         REQUIRE(story.end({at(0, 0xa), at(1, 0xa)}).is_clean());
+    }
+    SECTION("sent once without idempotence, on a network that repeats requests or not") {
+        for (const bool repeats : {false, true}) {
+            ClientStory once(repeats);
+            once.produce(0xa, 0, Acks::kAll, -1).end({at(0, 0xa), at(1, 0xa)});
+            REQUIRE(once.is_clean() == repeats);
+        }
     }
     SECTION("acknowledged at two offsets") {
         story.produce(0xa, 0).produce(0xa, 1);
