@@ -262,6 +262,8 @@ void parse_committed(Words& words, ScriptLine& line) {
 void parse_transfer(Words& words, ScriptLine& line) {
     words.want("to");
     parse_one_broker(words, line);
+    // Without an expectation whatever comes is fine; who leads afterwards is asked by another line.
+    line.amount = words.at_end() ? 0 : 1;
     if (!words.at_end()) parse_expected(words, line);
 }
 

@@ -290,6 +290,13 @@ class StoryRun {
         return change(clients::DeleteRecordsRequest{{line.name, TopicId(0), partition}, Offset(line.amount)});
     }
 
+    std::string transfer(const ScriptLine& line, BrokerId to) {
+        const clients::TransferLeadershipRequest request{to};
+        if (line.amount != 0) return change(request, line.expected);
+        call(request, std::nullopt);
+        return {};
+    }
+
     std::string commit(const ScriptLine& line) {
         clients::OffsetCommitRequest request;
         request.group = "story";
@@ -612,7 +619,7 @@ class StoryRun {
                 aliases_[line.name] = brokers.front();
                 return {};
             case Verb::kTransfer:
-                return change(clients::TransferLeadershipRequest{brokers.front()}, line.expected);
+                return transfer(line, brokers.front());
             case Verb::kCut:
             case Verb::kCutOneWay:
                 return cut(line, brokers, others);
