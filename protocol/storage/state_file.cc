@@ -65,15 +65,21 @@ bool StateFile::owns(const FileName& file) const { return file == copy_name(Stat
 StateSequence StateFile::write(Bytes content, std::vector<FileEffect>& effects) {
     requested_ = StateSequence(requested_.value + 1);
     next_content_ = std::move(content);
-    if (stage_ == Stage::kIdle) begin(effects);
+    if (stage_ == Stage::kIdle) begin_next(effects);
     return requested_;
 }
 
-void StateFile::begin(std::vector<FileEffect>& effects) {
+void StateFile::begin_next(std::vector<FileEffect>& effects) {
+    if (repair_content_) return start_repair(effects);
     CHECK(next_content_.has_value());
-    writing_ = requested_;
-    writing_content_ = encode_state_copy(name_, {writing_, *next_content_});
+    const Bytes content = std::move(*next_content_);
     next_content_.reset();
+    begin(requested_, content, effects);
+}
+
+void StateFile::begin(StateSequence sequence, const Bytes& content, std::vector<FileEffect>& effects) {
+    writing_ = sequence;
+    writing_content_ = encode_state_copy(name_, {sequence, content});
     attempts_ = 0;
     enter(Stage::kFirstCopy, effects);
 }
@@ -83,7 +89,7 @@ void StateFile::enter(Stage stage, std::vector<FileEffect>& effects) {
     is_write_failed_ = false;
     if (stage == Stage::kFirstCopy) write_copy(first_copy_, effects);
     if (stage == Stage::kSecondCopy) write_copy(other(first_copy_), effects);
-    if (stage == Stage::kDirectory) {
+    if (stage == Stage::kFirstName || stage == Stage::kSecondName) {
         waiting_for_ = make_file_op(owner_, next_op_++);
         effects.push_back(SyncDirectory{waiting_for_});
     }
@@ -104,7 +110,7 @@ StateFileOutcome StateFile::step(const FileEvent& event, std::vector<FileEffect>
 }
 
 StateFileOutcome StateFile::on_synced(const FileSynced& synced, std::vector<FileEffect>& effects) {
-    const bool is_waiting = stage_ == Stage::kFirstCopy || stage_ == Stage::kSecondCopy || stage_ == Stage::kDirectory;
+    const bool is_waiting = stage_ != Stage::kIdle && stage_ != Stage::kBlocked && stage_ != Stage::kFailed;
     if (!is_waiting || synced.op != waiting_for_) return StateFileOutcome::kNothing;
     return synced.ok && !is_write_failed_ ? advance(effects) : retry(effects);
 }
@@ -128,15 +134,13 @@ void StateFile::resume(std::vector<FileEffect>& effects) {
 
 StateFileOutcome StateFile::advance(std::vector<FileEffect>& effects) {
     attempts_ = 0;
-    if (stage_ == Stage::kFirstCopy) {
-        enter(Stage::kSecondCopy, effects);
-        return StateFileOutcome::kNothing;
-    }
-    if (stage_ == Stage::kSecondCopy && !is_name_durable_) {
-        enter(Stage::kDirectory, effects);
-        return StateFileOutcome::kNothing;
-    }
-    return complete(effects);
+    std::optional<Stage> next;
+    if (stage_ == Stage::kFirstCopy) next = is_name_durable_ ? Stage::kSecondCopy : Stage::kFirstName;
+    if (stage_ == Stage::kFirstName) next = Stage::kSecondCopy;
+    if (stage_ == Stage::kSecondCopy && !is_name_durable_) next = Stage::kSecondName;
+    if (!next) return complete(effects);
+    enter(*next, effects);
+    return StateFileOutcome::kNothing;
 }
 
 /// L9: a sync that failed is never asked for again alone; the copy is written again as a whole before.
@@ -157,15 +161,17 @@ StateFileOutcome StateFile::complete(std::vector<FileEffect>& effects) {
     first_copy_ = StateCopy::kA;  // both copies are whole: either may go first
     stage_ = Stage::kIdle;
     writing_content_ = Bytes();
-    if (next_content_) begin(effects);
+    if (next_content_) begin_next(effects);
     return StateFileOutcome::kDurable;
 }
 
+/// The best copy goes first: it is overwritten with what it holds, so a crash meanwhile changes nothing in it, whether it was
+/// durable or only in the memory of a kernel that outlived a killed process. The other one may be touched only after that.
 void StateFile::start_repair(std::vector<FileEffect>& effects) {
-    if (stage_ != Stage::kIdle || durable_ == requested_) return;
-    if (next_content_) return begin(effects);
-    writing_ = requested_;
-    enter(Stage::kDirectory, effects);
+    if (stage_ != Stage::kIdle || !repair_content_) return;
+    const Bytes content = std::move(*repair_content_);
+    repair_content_.reset();
+    begin(recovered_, content, effects);
 }
 
 void StateFile::fold(Digest& digest) const {
@@ -177,7 +183,8 @@ void StateFile::fold(Digest& digest) const {
     digest.add(writing_);
     digest.add(attempts_);
     digest.add(writing_content_.span());
-    digest.add(next_content_.has_value() ? 1 : 0);
+    digest.add(recovered_);
+    digest.add((repair_content_.has_value() ? 2 : 0) + (next_content_.has_value() ? 1 : 0));
     if (next_content_) digest.add(next_content_->span());
 }
 
@@ -201,8 +208,8 @@ CopyFound look_at(const DirectoryImage& image, const StateFile& state, StateCopy
     return found;
 }
 
-/// The second copy is created only after the first one was synced: while it is not there, a first copy that is no whole
-/// one was never finished, and nothing was ever promised.
+/// The second copy is created only after the first one is durable: while it is not there, a first copy that is no whole one
+/// was never finished, and nothing was ever promised.
 StateFileCondition condition_without_value(const CopyFound& a, const CopyFound& b) {
     const bool never_finished = !b.is_present && !a.is_unreadable;
     return never_finished ? StateFileCondition::kAbsent : StateFileCondition::kDamaged;
@@ -218,15 +225,9 @@ StateFileRecovery recover_state_file(const DirectoryImage& image, FileName name,
 
     const bool is_a_best = a.content && (!b.content || b.content->sequence <= a.content->sequence);
     const StateFileContent& best = is_a_best ? *a.content : *b.content;
-    file.requested_ = best.sequence;
-    if (a.content && b.content && *a.content == *b.content) {
-        // The second copy is begun only when the first one is synced with the same content, so one of the two is durable
-        // already; only their names may be in the memory of a kernel that outlived a killed process.
-    } else {
-        // The best copy may sit in a page cache that outlived a killed process: rewrite the other one first, then this one.
-        file.first_copy_ = is_a_best ? StateCopy::kB : StateCopy::kA;
-        file.next_content_ = best.content;
-    }
+    file.requested_ = file.recovered_ = best.sequence;
+    file.first_copy_ = is_a_best ? StateCopy::kA : StateCopy::kB;
+    file.repair_content_ = best.content;
     return {StateFileCondition::kValue, best.content, best.sequence, file};
 }
 

@@ -2,7 +2,8 @@
 /// `<name>.b`, with the same content and a sequence number. A write goes to one copy, is synced, then to the other; it is
 /// durable only after both. So at every instant one copy is whole, and one rotten copy costs nothing.
 ///
-/// Invariant: a copy is overwritten only while the other one holds, synced, the latest durable content.
+/// Invariant: a copy is overwritten only while the other one holds, synced, the latest durable content; and the second copy
+/// comes into being only when the first one, its name included, is durable.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +43,7 @@ class StateFile {
     StateSequence write(Bytes content, std::vector<FileEffect>& effects);
     /// Takes a completion; ignores those of other owners.
     StateFileOutcome step(const FileEvent& event, std::vector<FileEffect>& effects);
-    /// Makes a recovered content durable in both copies, if it is not. Outcome kDurable follows when it had to be done.
+    /// Makes a recovered content durable in both copies. Outcome kDurable follows. Begins by itself at the first write.
     void start_repair(std::vector<FileEffect>& effects);
     /// Tries again after kFull.
     void resume(std::vector<FileEffect>& effects);
@@ -62,9 +63,10 @@ class StateFile {
   private:
     friend StateFileRecovery recover_state_file(const DirectoryImage& image, FileName name, FileOwner owner);
 
-    enum class Stage : std::uint8_t { kIdle, kFirstCopy, kSecondCopy, kDirectory, kBlocked, kFailed };
+    enum class Stage : std::uint8_t { kIdle, kFirstCopy, kFirstName, kSecondCopy, kSecondName, kBlocked, kFailed };
 
-    void begin(std::vector<FileEffect>& effects);
+    void begin(StateSequence sequence, const Bytes& content, std::vector<FileEffect>& effects);
+    void begin_next(std::vector<FileEffect>& effects);
     void enter(Stage stage, std::vector<FileEffect>& effects);
     void write_copy(StateCopy copy, std::vector<FileEffect>& effects);
     StateFileOutcome advance(std::vector<FileEffect>& effects);
@@ -77,7 +79,7 @@ class StateFile {
     FileOwner owner_;
     Stage stage_ = Stage::kIdle;
     Stage blocked_stage_ = Stage::kIdle;
-    StateCopy first_copy_ = StateCopy::kA;  // the copy that may be overwritten now
+    StateCopy first_copy_ = StateCopy::kA;  // the copy that is written first
     bool is_name_durable_ = false;
     bool is_write_failed_ = false;
     int attempts_ = 0;
@@ -86,7 +88,9 @@ class StateFile {
     StateSequence durable_;
     StateSequence requested_;
     StateSequence writing_;
+    StateSequence recovered_;
     Bytes writing_content_;  // encoded copy
+    std::optional<Bytes> repair_content_;  // found by recovery, to be made durable before anything else is written
     std::optional<Bytes> next_content_;
 };
 

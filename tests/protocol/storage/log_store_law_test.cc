@@ -228,11 +228,6 @@ class Story {
     LogVersion recovered_log(const StoreRecovery& recovery) {
         LogVersion found;
         for (const PartitionRecovery& each : recovery.partitions) {
-            if (each.damage != PartitionDamage::kNone) {
-                RC_LOG() << "damage " << int(each.damage) << " at " << each.damaged_at.value << " durable " << each.durable_end_offset.value << " start " << each.log_start_offset.value << "\n";
-                for (const auto& f : files_.image()) RC_LOG() << f.name.text() << " " << f.content->size() << "\n";
-                for (const auto& h : each.history.entries()) RC_LOG() << h.leader_epoch.value << "@" << h.start_offset.value << "\n";
-            }
             RC_ASSERT(each.damage == PartitionDamage::kNone);  // nothing was lost that was promised
             found.start = each.log_start_offset;
             found.history = each.history;

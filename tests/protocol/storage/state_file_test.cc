@@ -38,7 +38,7 @@ FileModel written(std::initializer_list<const char*> contents) {
 
 StateFileRecovery recover_raft(const FileModel& files) { return recover_state_file(files.image(), "raft", FileOwner::kRaft); }
 
-TEST_CASE("the first copy is synced before the second is begun, the name last") {
+TEST_CASE("the first copy is durable, its name too, before the second is begun") {
     StateFile state("raft", FileOwner::kRaft);
     std::vector<FileEffect> effects;
     const StateSequence sequence = state.write(text("x"), effects);
@@ -48,6 +48,9 @@ TEST_CASE("the first copy is synced before the second is begun, the name last") 
     REQUIRE(owner_of(first) == FileOwner::kRaft);
     effects.clear();
     REQUIRE(state.step(FileSynced{first, true}, effects) == StateFileOutcome::kNothing);
+    const FileOpId first_name = std::get<SyncDirectory>(effects.at(0)).op;
+    effects.clear();
+    REQUIRE(state.step(FileSynced{first_name, true}, effects) == StateFileOutcome::kNothing);
     REQUIRE(std::get<WriteFile>(effects[0]).name == FileName("raft.b"));
     const FileOpId second = std::get<SyncFile>(effects[2]).op;
     effects.clear();
@@ -146,14 +149,15 @@ TEST_CASE("a first write that never finished was never promised; nothing at all 
     REQUIRE(recover_state_file(rotten, "raft", FileOwner::kRaft).condition == StateFileCondition::kDamaged);
 }
 
-TEST_CASE("with one bad copy, that one is repaired first: the good one is not touched before") {
+TEST_CASE("with one bad copy, the good one is first made durable as it is, then the bad one is repaired") {
     FileModel files = written({"value"});
     files.set_content("raft.a", text("rot"));
     StateFileRecovery recovery = recover_raft(files);
     REQUIRE(recovery.file.durable_sequence() < recovery.sequence);
     std::vector<FileEffect> effects;
     recovery.file.start_repair(effects);
-    REQUIRE(std::get<WriteFile>(effects[0]).name == FileName("raft.a"));
+    REQUIRE(std::get<WriteFile>(effects[0]).name == FileName("raft.b"));
+    REQUIRE(std::get<WriteFile>(effects[0]).content == *find_file(files.image(), "raft.b")->content);
     REQUIRE(settle(files, recovery.file, effects) == StateFileOutcome::kDurable);
     REQUIRE(recovery.file.durable_sequence() == recovery.sequence);
     files.set_content("raft.b", text("rot"));
@@ -190,7 +194,7 @@ void crash_law() {
         RC_ASSERT(found <= asked);
         content_of_sequence[recovery.sequence.value] = found;
         state = recovery.file;
-        state.start_repair(effects);
+        if (asked % 3 != 0) state.start_repair(effects);  // or the next write begins it
         files.carry_out(effects);
         effects.clear();
     }

@@ -45,4 +45,43 @@ struct LogVersion {
     }
 };
 
+/// A broker that appends, and the disk it leaves behind.
+class Disk {
+  public:
+    explicit Disk(const LogStoreConfig& config = small_config()) : files(1), config_(config), store(config) {
+        store.start(out);
+        store.create_partition(kPartition);
+        settle();
+    }
+    void append(int count, int leader_epoch) {
+        const Offset base = store.view(kPartition)->log_end_offset;
+        REQUIRE(store.append(kPartition, make_batch(base, LeaderEpoch(leader_epoch), count, ++salt_, 40), out).has_value());
+    }
+    void settle() {
+        flush();
+        while (files.has_completion()) {
+            store.step(files.take_completion(), out);
+            flush();
+        }
+    }
+    void flush() {
+        store.flush(out);
+        check_invariants(store);
+        for (const StoreReport& report : out.reports) reports.push_back(report);
+        files.carry_out(out.effects);
+        out.clear();
+    }
+    /// Stops without syncing what was appended since: the image is what a surviving kernel shows.
+    DirectoryImage image() { return files.image(); }
+
+    FileModel files;
+    LogStoreConfig config_;
+    LogStore store;
+    StoreOutputs out;
+    std::vector<StoreReport> reports;
+
+  private:
+    std::uint64_t salt_ = 0;
+};
+
 }  // namespace tidelock::storage
