@@ -51,6 +51,7 @@ struct Checker::Hearing {
     const Context& context;
     const BrokerView& broker;
 
+    void operator()(const broker::RaftRecovered& o) const { parts.raft_safety.judge(context, broker, o); }
     void operator()(const broker::VoteGranted& o) const { parts.raft_safety.judge(context, broker, o); }
     void operator()(const broker::RaftLeaderElected& o) const { parts.raft_safety.judge(context, broker, o); }
     void operator()(const broker::RaftEntryAppended& o) const { parts.raft_safety.judge(context, broker, o); }

@@ -180,6 +180,7 @@ struct ViewUpdate {
 
     // Nothing in the view depends on these; raft_safety keeps its own record of Raft.
     void operator()(const broker::RefusedToStart&) const {}
+    void operator()(const broker::RaftRecovered&) const {}
     void operator()(const broker::VoteGranted&) const {}
     void operator()(const broker::RaftLeaderElected&) const {}
     void operator()(const broker::RaftLeaderSteppedDown&) const {}

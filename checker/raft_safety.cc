@@ -31,7 +31,6 @@ RaftSafety::Replica& RaftSafety::replica_of(BrokerId broker, std::uint32_t life)
     replica.broker = broker;
     if (replica.life != life) {
         replica.life = life;
-        replica.appended_in_life = false;
         replica.committed_index = LogIndex(0);
     }
     return replica;
@@ -69,6 +68,42 @@ void RaftSafety::judge_term(const Context& context, Replica& replica, Term term,
                                        replica.broker.value, deed, term.value, replica.term_max.value));
     }
     replica.term_max = std::max(replica.term_max, term);
+}
+
+void RaftSafety::judge_forgotten_entry(const Context& context, const Replica& replica, LogIndex held_before) {
+    if (std::max(last_committed_held(replica), replica.snapshot_index) >= held_before) return;
+    const Committed* committed = committed_at(held_before);
+    const std::int64_t holders = holder_count(held_before, committed->entry.term);
+    if (holders >= holders_needed(context)) return;
+    context.log.report(
+        kThis, context.time_ns,
+        fmt::format("broker {} restarted without the committed entry {} of term {}: {} brokers still hold it, {} are "
+                    "needed (R2)",
+                    replica.broker.value, held_before.value, committed->entry.term.value, holders,
+                    holders_needed(context)));
+}
+
+/// What a life begins with: unsynced entries of the one before may be gone, promises may not.
+void RaftSafety::judge(const Context& context, const BrokerView& broker, const broker::RaftRecovered& recovered) {
+    Replica& replica = replica_of(broker);
+    settle_removal(context, replica, LogIndex(0));
+    judge_term(context, replica, recovered.term, "restarted");
+    replica.term_max = recovered.term;
+    const auto vote = replica.votes.find(recovered.term);
+    const bool has_voted = vote != replica.votes.end() && vote->second.voter_incarnation == recovered.incarnation;
+    if (has_voted && vote->second.candidate != recovered.voted_for) {
+        context.log.report(kThis, context.time_ns,
+                           fmt::format("broker {} restarted in term {} with its vote for broker {}, but it voted for "
+                                       "broker {}: a vote is durable before it counts (R2)",
+                                       replica.broker.value, recovered.term.value, recovered.voted_for.value,
+                                       vote->second.candidate.value));
+    }
+    const LogIndex held_before = last_committed_held(replica);
+    replica.snapshot_index = recovered.snapshot_last_index;
+    replica.entries.clear();
+    for (const broker::RaftEntrySummary& entry : recovered.entries)
+        replica.entries.push_back(Entry{entry.term, entry.content});
+    if (held_before != LogIndex(0)) judge_forgotten_entry(context, replica, held_before);
 }
 
 void RaftSafety::judge(const Context& context, const BrokerView& broker, const broker::VoteGranted& granted) {
@@ -170,11 +205,6 @@ void RaftSafety::judge_match(const Context& context, const Replica& replica,
 void RaftSafety::judge(const Context& context, const BrokerView& broker, const broker::RaftEntryAppended& appended) {
     Replica& replica = replica_of(broker);
     settle_removal(context, replica, LogIndex(0));
-    if (!replica.appended_in_life && appended.index <= replica.last_index() &&
-        appended.index > replica.snapshot_index) {
-        replica.entries.resize(static_cast<std::size_t>(appended.index - replica.snapshot_index - 1));
-    }
-    replica.appended_in_life = true;
     if (appended.index != replica.last_index() + 1) {
         context.log.report(kThis, context.time_ns,
                            fmt::format("broker {} appended entry {} while its log ends at {}", replica.broker.value,
@@ -229,21 +259,27 @@ void RaftSafety::judge(const Context& context, const BrokerView& broker,
     if (kept < replica.entries.size()) replica.entries.resize(kept);
 }
 
-void RaftSafety::judge_majority(const Context& context, const broker::RaftEntryCommitted& committed) {
+std::int64_t RaftSafety::holders_needed(const Context& context) {
     const auto members = static_cast<std::int64_t>(context.view.settings().members.size());
     // An admission needs a majority of the others only (R11), which is less than a majority when the number is even.
-    const std::int64_t needed = (members - 1) / 2 + 1;
-    std::int64_t holders = 0;
-    for (const Replica& replica : replicas_) {
-        const Entry* held = replica.entry_at(committed.index);
-        const bool holds = held != nullptr && held->term == committed.term;
-        if (holds || replica.snapshot_index >= committed.index || replica.held_before_loss >= committed.index)
-            ++holders;
-    }
-    if (holders >= needed) return;
+    return (members - 1) / 2 + 1;
+}
+
+std::int64_t RaftSafety::holder_count(LogIndex index, Term term) const {
+    return std::count_if(replicas_.begin(), replicas_.end(), [&](const Replica& replica) {
+        const Entry* held = replica.entry_at(index);
+        return (held != nullptr && held->term == term) || replica.snapshot_index >= index ||
+               replica.held_before_loss >= index;
+    });
+}
+
+void RaftSafety::judge_majority(const Context& context, const broker::RaftEntryCommitted& committed) {
+    const std::int64_t holders = holder_count(committed.index, committed.term);
+    if (holders >= holders_needed(context)) return;
     context.log.report(kThis, context.time_ns,
                        fmt::format("entry {} of term {} was committed while {} of {} brokers hold it, {} are needed",
-                                   committed.index.value, committed.term.value, holders, members, needed));
+                                   committed.index.value, committed.term.value, holders,
+                                   context.view.settings().members.size(), holders_needed(context)));
 }
 
 void RaftSafety::judge_commit_order(const Context& context, const Replica& replica,

@@ -18,6 +18,7 @@ class RaftSafety {
   public:
     void on_fact(const HostFact& fact);
 
+    void judge(const Context& context, const BrokerView& broker, const broker::RaftRecovered& recovered);
     void judge(const Context& context, const BrokerView& broker, const broker::VoteGranted& granted);
     void judge(const Context& context, const BrokerView& broker, const broker::RaftLeaderElected& elected);
     void judge(const Context& context, const BrokerView& broker, const broker::RaftEntryAppended& appended);
@@ -44,14 +45,13 @@ class RaftSafety {
     /// One broker's Raft state as far as it is known.
     struct Replica {
         BrokerId broker;
-        std::uint32_t life = 0;         // of the last observation
-        bool appended_in_life = false;  // unsynced entries of the life before may be gone until then
-        Term term_max;                  // of the current incarnation
-        FlatMap<Term, Vote> votes;      // over all incarnations
-        LogIndex snapshot_index;        // entries up to it are in a snapshot
-        std::vector<Entry> entries;     // from snapshot_index + 1
-        LogIndex committed_index;       // reported in this life; 0: none yet
-        LogIndex held_before_loss;      // last index when the disk was destroyed
+        std::uint32_t life = 0;      // of the last observation
+        Term term_max;               // of the current incarnation
+        FlatMap<Term, Vote> votes;   // over all incarnations
+        LogIndex snapshot_index;     // entries up to it are in a snapshot
+        std::vector<Entry> entries;  // from snapshot_index + 1
+        LogIndex committed_index;    // reported in this life; 0: none yet
+        LogIndex held_before_loss;   // last index when the disk was destroyed
         std::optional<Removal> removal;
         [[nodiscard]] LogIndex last_index() const;
         [[nodiscard]] const Entry* entry_at(LogIndex index) const;
@@ -75,6 +75,10 @@ class RaftSafety {
     [[nodiscard]] LogIndex last_committed_held(const Replica& replica) const;
     /// Reports a removal that no snapshot up to `covered` explains. First in every judgement.
     static void settle_removal(const Context& context, Replica& replica, LogIndex covered);
+    /// How many brokers hold the entry, destroyed disks that held it included, and how many are needed.
+    [[nodiscard]] std::int64_t holder_count(LogIndex index, Term term) const;
+    [[nodiscard]] static std::int64_t holders_needed(const Context& context);
+    void judge_forgotten_entry(const Context& context, const Replica& replica, LogIndex held_before);
     void judge_term(const Context& context, Replica& replica, Term term, const char* deed);
     void judge_match(const Context& context, const Replica& replica, const broker::RaftEntryAppended& appended);
     void judge_completeness(const Context& context, const Replica& replica, const broker::RaftLeaderElected& elected);

@@ -422,7 +422,7 @@ class StoryRun {
     }
 
     void command_role(const ScriptLine& line, const Groups& brokers) {
-        const broker::RoleCommanded command{brokers.front(), LeaderEpoch(static_cast<std::int32_t>(line.amount))};
+        const broker::RoleCommanded command{brokers.front(), static_cast<std::int32_t>(line.amount)};
         for (std::int32_t id = 1; id <= cluster_.broker_count(); ++id)
             if (cluster_.is_up(BrokerId(id))) cluster_.broker_host(BrokerId(id)).command_role(world_, command);
     }

@@ -113,10 +113,12 @@ void recover_partition(Step& step, const storage::DirectoryImage& image, const s
     const bool is_damaged = found.damage != storage::PartitionDamage::kNone;
     add_partition(step, found.tp);
     Partition& partition = broker.partitions[found.tp];
-    partition.must_recopy = is_damaged || found.is_foreign;
+    // Without a Raft group nobody else's history decides what these records are.
+    const bool is_foreign = found.is_foreign && broker.config.preset == Preset::kGroup;
+    partition.must_recopy = is_damaged || is_foreign;
     LogRecovered recovered{
-        found.tp, found.log_start_offset,        found.log_end_offset, found.durable_end_offset, found.high_watermark,
-        {},       is_damaged || found.is_foreign};
+        found.tp, found.log_start_offset,  found.log_end_offset, found.durable_end_offset, found.high_watermark,
+        {},       is_damaged || is_foreign};
     for (const storage::PartitionLog& log : broker.logs.logs()) {
         if (log.tp != found.tp) continue;
         for (const storage::BatchHeader& header : kept_headers(image, log)) {
@@ -170,6 +172,7 @@ void align_logs(Step& step) {
     for (const TopicPartition& tp : unknown) {
         broker.logs.drop_partition(tp);
         broker.partitions.erase(tp);
+        if (broker.topics.find(tp.topic) == nullptr && tp.partition.value == 0) observe(step, TopicDropped{tp.topic});
     }
     for (const storage::TopicEntry& topic : broker.topics.topics)
         for (std::int32_t p = 0; p < topic.partition_count; ++p) {
@@ -177,6 +180,15 @@ void align_logs(Step& step) {
             if (!broker.logs.view(tp)) broker.logs.create_partition(tp);
             add_partition(step, tp);
         }
+}
+
+void observe_raft_state(Step& step) {
+    const raft::PersistentState& state = step.broker.raft.persistent;
+    RaftRecovered recovered{state.incarnation, state.term, BrokerId{}, state.snapshot.last_index, {}};
+    if (state.voted_for) recovered.voted_for = state.voted_for->broker;
+    for (const raft::Entry& entry : state.entries)
+        recovered.entries.push_back(RaftEntrySummary{entry.term, raft_content_hash(entry)});
+    observe(step, std::move(recovered));
 }
 
 void load_group_metadata(Broker& broker) {
@@ -198,9 +210,10 @@ void start_running(Step& step) {
     broker.in_sync = replication::InSyncSet(in_sync_config(broker));
     broker.fetcher.on_incarnation_renewed(broker.identity.data_incarnation);
     if (broker.config.preset == Preset::kStatic) {
-        on_role_commanded(step, RoleCommanded{broker.config.static_leader, LeaderEpoch(0)});
+        on_role_commanded(step, RoleCommanded{broker.config.static_leader, 0});
         return;
     }
+    observe_raft_state(step);
     load_group_metadata(broker);
     refresh_log_metadata(step);
     run_raft(step, raft::Started{});

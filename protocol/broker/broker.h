@@ -211,7 +211,8 @@ struct Broker {
     replication::InSyncSet in_sync;
     replication::Fetcher fetcher;
     std::optional<Leading> leading;
-    BrokerId known_leader;  // of the data, for hints; 0: none
+    std::int32_t role_command = 0;  // `static`: the latest an operator gave
+    BrokerId known_leader;          // of the data, for hints; 0: none
 
     FlatMap<replication::WaiterId, WaitingProduce> waiting_produces;
     FlatMap<storage::ReadId, ReadPurpose> reads;

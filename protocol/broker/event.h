@@ -59,11 +59,11 @@ struct FileCompleted {
     bool operator==(const FileCompleted&) const = default;
 };
 
-/// `static` only: an operator gives this broker its role (002). `leader_epoch` is the operator's own count of such
-/// commands; an older one than the broker knows is ignored.
+/// `static` only: an operator gives the group its leader (002). `command` counts such commands from 1; 0 is the
+/// configured role at boot. One that is not newer than the last is ignored.
 struct RoleCommanded {
     BrokerId leader;  // this broker: lead; another one: follow it
-    LeaderEpoch leader_epoch;
+    std::int32_t command = 0;
     bool operator==(const RoleCommanded&) const = default;
 };
 

@@ -33,6 +33,17 @@ struct DigestFields {
     }
     void operator()(const RefusedToStart& o) const { digest.add(std::string_view(o.why)); }
     void operator()(const DataIncarnationRenewed& o) const { digest.add(o.incarnation); }
+    void operator()(const RaftRecovered& o) const {
+        digest.add(o.incarnation);
+        digest.add(o.term);
+        digest.add(o.voted_for);
+        digest.add(o.snapshot_last_index);
+        digest.add(o.entries.size());
+        for (const RaftEntrySummary& entry : o.entries) {
+            digest.add(entry.term);
+            digest.add(entry.content);
+        }
+    }
     void operator()(const VoteGranted& o) const {
         digest.add(o.term);
         digest.add(o.candidate);

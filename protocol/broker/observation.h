@@ -51,6 +51,21 @@ struct RaftLeaderSteppedDown {
     Term term;
     bool operator==(const RaftLeaderSteppedDown&) const = default;
 };
+/// Term and content hash of one entry of a recovered Raft log.
+struct RaftEntrySummary {
+    Term term;
+    std::uint64_t content;
+    bool operator==(const RaftEntrySummary&) const = default;
+};
+/// The Raft state this life begins with (R2): what the broker may still know of its promises.
+struct RaftRecovered {
+    Incarnation incarnation;
+    Term term;
+    BrokerId voted_for;  // in `term`; 0: nobody
+    LogIndex snapshot_last_index;
+    std::vector<RaftEntrySummary> entries;  // from snapshot_last_index + 1 on
+    bool operator==(const RaftRecovered&) const = default;
+};
 /// An entry was put into this broker's Raft log. `content` is a hash of kind and payload.
 struct RaftEntryAppended {
     LogIndex index;
@@ -262,13 +277,13 @@ struct MarkReached {
 };
 
 using Observation =
-    std::variant<Started, RefusedToStart, DataIncarnationRenewed, VoteGranted, RaftLeaderElected, RaftLeaderSteppedDown,
-                 RaftEntryAppended, RaftEntriesTruncated, RaftEntryCommitted, RaftSnapshotInstalled, ClaimCommitted,
-                 LeaderServing, LeadershipEnded, FollowingLeader, InSyncSetProposed, InSyncSetCommitted,
-                 AcknowledgementSetChanged, UnderReplicatedPartitions, TopicCreated, TopicGrown, TopicDropped,
-                 BatchAppended, LogRecovered, LogTruncated, LogReset, LogStartAdvanced, DurableEndAdvanced, DamageFound,
-                 LogFailed, LogReopened, HighWatermarkAdvanced, RecordsAcknowledged, RecordsServed, StatusReported,
-                 ProtocolViolationRefused, MarkReached>;
+    std::variant<Started, RefusedToStart, DataIncarnationRenewed, RaftRecovered, VoteGranted, RaftLeaderElected,
+                 RaftLeaderSteppedDown, RaftEntryAppended, RaftEntriesTruncated, RaftEntryCommitted,
+                 RaftSnapshotInstalled, ClaimCommitted, LeaderServing, LeadershipEnded, FollowingLeader,
+                 InSyncSetProposed, InSyncSetCommitted, AcknowledgementSetChanged, UnderReplicatedPartitions,
+                 TopicCreated, TopicGrown, TopicDropped, BatchAppended, LogRecovered, LogTruncated, LogReset,
+                 LogStartAdvanced, DurableEndAdvanced, DamageFound, LogFailed, LogReopened, HighWatermarkAdvanced,
+                 RecordsAcknowledged, RecordsServed, StatusReported, ProtocolViolationRefused, MarkReached>;
 
 /// Hash of kind and fields, for the world's digest (V17).
 std::uint64_t digest_of(const Observation& observation);

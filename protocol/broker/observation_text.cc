@@ -71,6 +71,10 @@ struct TextOf {
     std::string operator()(const DataIncarnationRenewed& o) const {
         return fmt::format("data incarnation renewed incarnation={:x}", o.incarnation.value);
     }
+    std::string operator()(const RaftRecovered& o) const {
+        return fmt::format("raft recovered term={} voted_for={} snapshot_last_index={} entries={}", o.term.value,
+                           o.voted_for.value, o.snapshot_last_index.value, o.entries.size());
+    }
     std::string operator()(const VoteGranted& o) const {
         return fmt::format("vote granted term={} candidate={} voter_incarnation={:x}", o.term.value, o.candidate.value,
                            o.voter_incarnation.value);

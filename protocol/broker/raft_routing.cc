@@ -23,13 +23,6 @@ TimerKind timer_of(raft::TimerKind timer) {
     return TimerKind::kRaftElection;
 }
 
-std::uint64_t content_hash(const raft::Entry& entry) {
-    Digest digest;
-    digest.add(static_cast<int>(entry.kind));
-    digest.add(entry.payload.span());
-    return digest.value();
-}
-
 void persist_raft(Step& step, raft::PersistSequence sequence) {
     Broker& broker = step.broker;
     std::vector<storage::FileEffect> effects;
@@ -103,7 +96,7 @@ void on_claim_committed(Step& step, const group::Claim& claim) {
 
 void on_entry_committed(Step& step, const raft::Entry& entry) {
     Broker& broker = step.broker;
-    observe(step, RaftEntryCommitted{entry.index, entry.term, content_hash(entry)});
+    observe(step, RaftEntryCommitted{entry.index, entry.term, raft_content_hash(entry)});
     broker.applied_index = entry.index;
     if (entry.kind == raft::EntryKind::kAdmission) return mark(step, Mark::kReplicaAdmitted);
     const auto decoded = group::decode_entry(entry.payload);
@@ -153,7 +146,7 @@ struct RaftRoute {
         log_changed = true;
         for (LogIndex index = e.first; index <= e.last; index += 1) {
             const raft::Entry& entry = raft::entry_at(step.broker.raft.persistent, index);
-            observe(step, RaftEntryAppended{index, entry.term, content_hash(entry)});
+            observe(step, RaftEntryAppended{index, entry.term, raft_content_hash(entry)});
         }
     }
     void operator()(const raft::EntriesTruncated& e) const {
@@ -175,8 +168,12 @@ struct RaftRoute {
         end_leading(step);
     }
     void operator()(const raft::LeaderKnown& e) const {
-        if (e.leader && step.broker.known_leader != *e.leader) step.broker.known_leader = *e.leader;
-        if (!e.leader) step.broker.known_leader = BrokerId{};
+        Broker& broker = step.broker;
+        broker.known_leader = e.leader.value_or(BrokerId{});
+        // The claim may lie in a snapshot: then no entry of it commits again in this life.
+        const bool has_claimed = e.leader && broker.decided.leader == *e.leader &&
+                                 broker.decided.leader_epoch == group::leader_epoch_of(e.term);
+        if (has_claimed) follow_decided_leader(step);
     }
     void operator()(const raft::VoteGranted& e) const {
         observe(step, VoteGranted{e.term, e.candidate.broker, step.broker.raft.persistent.incarnation});
@@ -211,6 +208,13 @@ struct RaftRoute {
 };
 
 }  // namespace
+
+std::uint64_t raft_content_hash(const raft::Entry& entry) {
+    Digest digest;
+    digest.add(static_cast<int>(entry.kind));
+    digest.add(entry.payload.span());
+    return digest.value();
+}
 
 void run_raft(Step& step, raft::Event event) {
     raft::Effects effects;

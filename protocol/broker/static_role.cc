@@ -1,5 +1,7 @@
 // Preset `static`: the role is configured or commanded, and the leader alone says who is in sync (000 static mode,
 // 002).
+#include <algorithm>
+
 #include "protocol/broker/step.h"
 
 namespace tidelock::broker {
@@ -10,23 +12,51 @@ replication::VersionedSet first_set(const Broker& broker) {
     return replication::VersionedSet{replication::SyncStateSetEpoch(1), {self(broker)}};
 }
 
+constexpr std::int32_t kLivesPerCommand = 1 << 12;
+
+std::int32_t epoch_base(const Broker& broker) {
+    return broker.role_command * kLivesPerCommand;
+}
+
+/// A leader that restarts may have lost an unsynced tail that followers copied: each of its lives is an epoch of its
+/// own, so that the handshake finds out (L6). Lives under one role command are counted by the leader itself, as nobody
+/// else leads.
+LeaderEpoch next_life_epoch(const Broker& broker) {
+    std::int32_t latest = std::max(epoch_base(broker), broker.decided.leader_epoch.value);
+    for (const storage::PartitionLog& log : broker.logs.logs())
+        latest = std::max(latest, log.history.latest_epoch().value);
+    return LeaderEpoch(latest + 1);
+}
+
 }  // namespace
 
 void on_role_commanded(Step& step, const RoleCommanded& commanded) {
     Broker& broker = step.broker;
     if (broker.config.preset != Preset::kStatic || broker.lifecycle != Lifecycle::kRunning) return;
-    const LeaderEpoch known = std::max(broker.fetcher.leader_epoch(), broker.decided.leader_epoch);
-    const bool is_boot = commanded.leader_epoch.value == 0;
-    if (!is_boot && commanded.leader_epoch <= known) return;
-    broker.decided.leader_epoch = commanded.leader_epoch;
+    const bool is_boot = commanded.command == 0;
+    if (!is_boot && commanded.command <= broker.role_command) return;
+    broker.role_command = commanded.command;
     broker.decided.leader = commanded.leader;
     broker.known_leader = commanded.leader;
     if (broker.leading) end_leading(step);
-    if (commanded.leader == broker.config.id) return begin_leading(step, commanded.leader_epoch, first_set(broker));
-    observe(step, FollowingLeader{commanded.leader, commanded.leader_epoch});
+    if (commanded.leader == broker.config.id) return begin_leading(step, next_life_epoch(broker), first_set(broker));
+    follow_static_leader(step, LeaderEpoch(std::max(broker.decided.leader_epoch.value, epoch_base(broker))));
+}
+
+void follow_static_leader(Step& step, LeaderEpoch leader_epoch) {
+    Broker& broker = step.broker;
+    broker.decided.leader_epoch = leader_epoch;
+    observe(step, FollowingLeader{broker.decided.leader, leader_epoch});
     replication::FetchEffects effects;
-    broker.fetcher.follow(commanded.leader, commanded.leader_epoch, step.now, effects);
+    broker.fetcher.follow(broker.decided.leader, leader_epoch, step.now, effects);
     run_fetcher(step, effects);
+}
+
+void note_static_epoch(Step& step, BrokerId from, LeaderEpoch leader_epoch) {
+    Broker& broker = step.broker;
+    const bool is_news = broker.config.preset == Preset::kStatic && !broker.leading && from == broker.decided.leader &&
+                         leader_epoch > broker.fetcher.leader_epoch();
+    if (is_news) follow_static_leader(step, leader_epoch);
 }
 
 void commit_static_change(Step& step, const replication::ProposeChange& change) {

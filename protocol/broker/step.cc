@@ -55,6 +55,9 @@ void on_peer_message(Step& step, const PeerMessageReceived& received) {
     if (const auto* m = std::get_if<replication::PositionUpdate>(&message)) on_position_update(step, from, *m);
     if (from != step.broker.fetcher.leader()) return;
     if (const auto* m = std::get_if<replication::ManifestAnswer>(&message))
+        note_static_epoch(step, from, m->leader_epoch);
+    if (const auto* m = std::get_if<replication::FetchAnswer>(&message)) note_static_epoch(step, from, m->leader_epoch);
+    if (const auto* m = std::get_if<replication::ManifestAnswer>(&message))
         step.broker.fetcher.on_manifest_answer(*m, step.now, effects);
     if (const auto* m = std::get_if<replication::EpochEndAnswer>(&message))
         step.broker.fetcher.on_epoch_end_answer(*m, step.now, effects);
@@ -133,6 +136,7 @@ void on_client_disconnected(Step& step, ConnectionId connection) {
 }
 
 void on_timer_fired(Step& step, TimerKind timer) {
+    if (timer == TimerKind::kDiskRetry) return on_disk_retry_timer(step);  // a full disk holds up a boot too
     if (step.broker.lifecycle != Lifecycle::kRunning) return;
     switch (timer) {
         case TimerKind::kRaftElection:

@@ -42,6 +42,8 @@ void refuse_to_start(Step& step, std::string why);
 
 // raft_routing.cc
 void run_raft(Step& step, raft::Event event);
+/// What identifies an entry's command to watchers.
+std::uint64_t raft_content_hash(const raft::Entry& entry);
 void on_raft_file_durable(Step& step);
 /// Folds the Raft log's entries again into what this replica has to assume (G2).
 void refresh_log_metadata(Step& step);
@@ -164,6 +166,9 @@ void add_partition(Step& step, TopicPartition tp);
 
 // static_role.cc
 void on_role_commanded(Step& step, const RoleCommanded& commanded);
+/// The configured leader's answers tell which of its lives it is in.
+void note_static_epoch(Step& step, BrokerId from, LeaderEpoch leader_epoch);
+void follow_static_leader(Step& step, LeaderEpoch leader_epoch);
 /// `static`: the leader's set needs nobody's consent, a proposal is a commit.
 void commit_static_change(Step& step, const replication::ProposeChange& change);
 

@@ -179,6 +179,7 @@ void on_disk_retry_timer(Step& step) {
     broker.raft_file.resume(effects);
     broker.topics_file.resume(effects);
     take_file_effects(step, effects);
+    if (broker.lifecycle != Lifecycle::kRunning) return;
     broker.logs.resume(step.store);
     drain_store(step);
     refresh_eligibility(step);

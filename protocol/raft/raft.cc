@@ -157,8 +157,10 @@ void release_promises(Step& s) {
     std::size_t released = 0;
     for (; released < node.waiting.size() && node.waiting[released].sequence <= node.durable_sequence; ++released) {
         WaitingSend& promise = node.waiting[released];
-        if (const VoteAnswer* vote = std::get_if<VoteAnswer>(&promise.message); vote != nullptr && vote->granted)
+        if (const VoteAnswer* vote = std::get_if<VoteAnswer>(&promise.message); vote != nullptr && vote->granted) {
+            if (vote->term != node.persistent.term) continue;  // that election is over, nobody needs the vote
             emit(s, VoteGranted{vote->term, {promise.to, vote->candidate_incarnation}});
+        }
         send(s, promise.to, std::move(promise.message));
     }
     node.waiting.erase(node.waiting.begin(), node.waiting.begin() + static_cast<std::ptrdiff_t>(released));
