@@ -54,6 +54,7 @@ struct VerifiedPartition {
     bool is_writable = false;  // a produce with acks=all was acknowledged
     Offset high_watermark;     // what the final read had to reach
     checker::FinalRead read;
+    Offset written_end{0};  // exclusive end of the verifier's own record: a reading that stops before it is not the last
 };
 struct Verification {
     bool is_finished = false;

@@ -17,7 +17,7 @@ class Verifier {
         for (const KnownTopic& topic : topics)
             for (std::int32_t partition = 0; partition < topic.partition_count; ++partition)
                 verification_.partitions.push_back(
-                    {topic.name, topic.id, PartitionIndex(partition), false, Offset(0), {}});
+                    {topic.name, topic.id, PartitionIndex(partition), false, Offset(0), {}, Offset(0)});
         for (VerifiedPartition& partition : verification_.partitions)
             if (!await_written(partition)) return;
         for (VerifiedPartition& partition : verification_.partitions)
@@ -62,6 +62,7 @@ class Verifier {
             client_.calls().operation_of<checker::ProduceCall>(client_.id()).base_offset = answer->base_offset;
         client_.end_call(reply.outcome());
         partition.is_writable = reply.is_ok();
+        if (reply.is_ok() && answer != nullptr) partition.written_end = answer->base_offset + 1;
         return reply.end != CallEnd::kHostDied;
     }
 
@@ -101,7 +102,8 @@ class Verifier {
         if (!records) return false;
         read.records.insert(read.records.end(), records->begin(), records->end());
         partition.high_watermark = answer->high_watermark;
-        read.complete = next >= answer->high_watermark;
+        // A leader that has just taken over may not show yet what its predecessor confirmed (I6).
+        read.complete = next >= answer->high_watermark && next >= partition.written_end;
         return next > before;
     }
 

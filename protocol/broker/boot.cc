@@ -306,6 +306,7 @@ void finish_renewal(Step& step) {
     broker.fetcher.on_incarnation_renewed(broker.identity.data_incarnation);
     refresh_eligibility(step);
     follow_decided_leader(step);
+    resume_static_leadership(step);
 }
 
 }  // namespace tidelock::broker

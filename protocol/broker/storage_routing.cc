@@ -131,6 +131,7 @@ struct ReportRoute {
         mark(step, Mark::kLogReopenedAfterFailedSync);
         observe(step, LogReopened{report.tp, report.log_end_offset});
         follow_decided_leader(step);
+        resume_static_leadership(step);
     }
     void operator()(const storage::DiskFull&) const { retry_disk_later(step); }
     void operator()(const storage::JournalFailed& report) const {
