@@ -53,8 +53,11 @@ std::vector<ReplicaCondition> Cluster::conditions() const {
         const Replica replica{each, condition.data_incarnation};
         const bool is_member = std::find(members.begin(), members.end(), replica) != members.end();
         const bool is_static = running->config.preset == broker::Preset::kStatic;
-        const bool is_admitted = is_static || raft::incarnation_in_force(broker(*leading)->raft, each) ==
-                                                  running->identity.raft_incarnation;
+        // It counts for the others, and knows durably that it does: only then can it replace the one lost next (R11).
+        const bool is_admitted =
+            is_static ||
+            (raft::incarnation_in_force(broker(*leading)->raft, each) == running->identity.raft_incarnation &&
+             running->raft.persistent.voter && running->raft.durable_sequence == running->raft.requested_sequence);
         condition.is_in_sync = is_member && is_admitted;
     }
     return conditions;
@@ -75,8 +78,8 @@ void Cluster::add_final_partitions(checker::FinalView& view) const {
                 const std::optional<storage::LogView> log = copy->logs.view(partition.partition);
                 const auto state = copy->partitions.find(partition.partition);
                 if (!log || state == copy->partitions.end()) continue;
-                partition.copies.push_back({BrokerId(id), log->log_start_offset, log->log_end_offset,
-                                            state->second.high_watermark.value()});
+                partition.copies.push_back(
+                    {BrokerId(id), log->log_start_offset, log->log_end_offset, state->second.high_watermark.value()});
             }
         }
     }

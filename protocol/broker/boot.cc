@@ -306,7 +306,7 @@ void finish_renewal(Step& step) {
     broker.fetcher.on_incarnation_renewed(broker.identity.data_incarnation);
     refresh_eligibility(step);
     follow_decided_leader(step);
-    resume_static_leadership(step);
+    resume_static_role(step);
 }
 
 }  // namespace tidelock::broker

@@ -43,13 +43,16 @@ void on_role_commanded(Step& step, const RoleCommanded& commanded) {
     follow_static_leader(step, LeaderEpoch(std::max(broker.decided.leader_epoch.value, epoch_base(broker))));
 }
 
-void resume_static_leadership(Step& step) {
+void resume_static_role(Step& step) {
     Broker& broker = step.broker;
-    const bool should_lead = broker.config.preset == Preset::kStatic && broker.decided.leader == broker.config.id &&
-                             !broker.leading && !broker.is_identity_renewing && broker.lifecycle == Lifecycle::kRunning;
-    const auto is_open = [](const storage::PartitionLog& log) { return log.condition != storage::LogCondition::kFailed; };
-    if (should_lead && std::ranges::all_of(broker.logs.logs(), is_open))
-        begin_leading(step, next_life_epoch(broker), first_set(broker));
+    const bool is_idle = broker.config.preset == Preset::kStatic && !broker.leading && !broker.is_identity_renewing &&
+                         broker.lifecycle == Lifecycle::kRunning;
+    const auto is_open = [](const storage::PartitionLog& log) {
+        return log.condition != storage::LogCondition::kFailed;
+    };
+    if (!is_idle || !std::ranges::all_of(broker.logs.logs(), is_open)) return;
+    if (broker.decided.leader != broker.config.id) return follow_static_leader(step, broker.decided.leader_epoch);
+    begin_leading(step, next_life_epoch(broker), first_set(broker));
 }
 
 void follow_static_leader(Step& step, LeaderEpoch leader_epoch) {

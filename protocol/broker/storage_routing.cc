@@ -131,7 +131,7 @@ struct ReportRoute {
         mark(step, Mark::kLogReopenedAfterFailedSync);
         observe(step, LogReopened{report.tp, report.log_end_offset});
         follow_decided_leader(step);
-        resume_static_leadership(step);
+        resume_static_role(step);
     }
     void operator()(const storage::DiskFull&) const { retry_disk_later(step); }
     void operator()(const storage::JournalFailed& report) const {
