@@ -17,7 +17,7 @@ namespace tidelock::scenarios {
 namespace {
 
 constexpr std::string_view kObservationNames[] = {
-    "started", "refused-to-start", "data-incarnation-renewed", "vote-granted", "raft-leader-elected",
+    "started", "refused-to-start", "data-incarnation-renewed", "raft-recovered", "vote-granted", "raft-leader-elected",
     "raft-leader-stepped-down", "raft-entry-appended", "raft-entries-truncated", "raft-entry-committed",
     "raft-snapshot-installed", "claim-committed", "leader-serving", "leadership-ended", "following-leader",
     "in-sync-set-proposed", "in-sync-set-committed", "acknowledgement-set-changed", "under-replicated-partitions",
