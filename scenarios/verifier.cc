@@ -58,7 +58,6 @@ class Verifier {
                                               builder.build()};
         const CallReply reply = client_.await_leader_call(request, client_.call_timeout());
         const auto* answer = std::get_if<clients::ProduceAnswer>(&reply.answer.body);
-        if (reply.is_ok() && answer != nullptr) partition.written_end = answer->base_offset + 1;
         if (reply.is_ok() && answer != nullptr)
             client_.calls().operation_of<checker::ProduceCall>(client_.id()).base_offset = answer->base_offset;
         client_.end_call(reply.outcome());
