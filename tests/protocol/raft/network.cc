@@ -232,7 +232,10 @@ void Network::on_elected(int i, const BecameLeader& elected) {
         if (term_at(replica.node.persistent, committed.entry.index) != committed.entry.term)
             return fail("a leader lacks committed entry " + std::to_string(committed.entry.index.value));
     }
-    if (!elected.caretaker) apply(i, Proposed{EntryKind::kClaim, Bytes::copy_of("claim")});
+    if (elected.caretaker) return;
+    const Proposed claim{EntryKind::kClaim, Bytes::copy_of("claim")};
+    if (!happens(chance_, faults_.slow_claim)) return apply(i, claim);
+    schedule(now_ + microseconds(chance_.between(0, 100'000)), i, replica.boots, claim);
 }
 
 void Network::on_voted(int i, const VoteGranted& vote) {
@@ -364,7 +367,8 @@ void Network::propose() {
     ByteWriter out;
     out.u64(chance_.next());
     for (std::size_t i = 0; i < replicas_.size(); ++i)
-        if (replicas_[i].is_up && is_leader(replicas_[i].node))
+        if (replicas_[i].is_up && is_leader(replicas_[i].node) &&
+            last_term(replicas_[i].node.persistent) == replicas_[i].node.persistent.term)
             apply(static_cast<int>(i), Proposed{EntryKind::kCommand, out.take()});
 }
 

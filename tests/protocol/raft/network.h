@@ -41,6 +41,7 @@ struct Faults {
     std::int64_t power_loss = 0;                 // per nemesis tick: all at once
     std::int64_t aim = 0;                        // per nemesis tick: at the moment in which two believe that they lead
     std::int64_t isolate = 0;                    // per nemesis tick: the leader, alone or with one other
+    std::int64_t slow_claim = 0;                 // an owner takes its time to propose its claim
     std::int64_t disk_microseconds_max = 5'000;  // of an ordinary write
 };
 

@@ -26,6 +26,7 @@ Faults random_faults(Chance& chance) {
     faults.power_loss = maybe(10, 60);
     faults.isolate = maybe(4, 20);
     faults.aim = maybe(1, 4);
+    faults.slow_claim = maybe(1, 3);
     if (chance.one_in(2)) faults.disk_microseconds_max = chance.between(5'000, 80'000);
     return faults;
 }
@@ -36,7 +37,7 @@ Config random_config(Chance& chance) {
     config.check_quorum = !chance.one_in(3);
     config.log_entries_max = static_cast<std::uint32_t>(chance.one_in(3) ? 1'000 : chance.between(2, 20));
     config.snapshot_chunk_bytes_max = static_cast<std::uint32_t>(chance.between(20, 200));
-    config.entries_per_append_max = static_cast<std::uint32_t>(chance.between(1, 8));
+    config.entries_per_append_max = static_cast<std::uint32_t>(chance.one_in(2) ? 1 : chance.between(2, 8));
     config.append_window_max = static_cast<std::uint32_t>(chance.between(1, 16));
     return config;
 }
