@@ -40,9 +40,20 @@ std::optional<TopicPartition> partition_of_file(std::string_view file) {
     const char* begin = file.data();
     const auto topic = std::from_chars(begin, begin + dash, partition.topic.value, 16);
     const auto number = std::from_chars(begin + dash + 1, begin + slash, partition.partition.value);
-    const bool is_whole = topic.ec == std::errc{} && topic.ptr == begin + dash && number.ec == std::errc{} &&
-                          number.ptr == begin + slash;
+    const bool is_whole =
+        topic.ec == std::errc{} && topic.ptr == begin + dash && number.ec == std::errc{} && number.ptr == begin + slash;
     return is_whole ? std::optional(partition) : std::nullopt;
+}
+
+}  // namespace
+
+namespace {
+
+/// What both promises survive: of the copies of a confirmed record (G8), and of the votes of the group, whose majority
+/// must be left to admit who was emptied (R11).
+std::int32_t damage_tolerated(const Plan& plan) {
+    const auto minority = static_cast<std::int32_t>((plan.settings[Setting::kBrokers] - 1) / 2);
+    return std::min(checker::destroyed_copies_tolerated(checker_settings(plan)), minority);
 }
 
 }  // namespace
@@ -52,8 +63,7 @@ Cluster::Cluster(const Plan& plan, sim::DigestRecording recording)
       world_(world_config(plan, recording), plan.seed),
       checker_(checker_settings(plan)),
       calls_([this](const checker::ClientCall& call) { on_call(call); }),
-      atlas_(static_cast<std::size_t>(plan.settings[Setting::kBrokers]),
-             checker::destroyed_copies_tolerated(checker_settings(plan))) {
+      atlas_(static_cast<std::size_t>(plan.settings[Setting::kBrokers]), damage_tolerated(plan)) {
     workload_.plan = &plan_;
     workload_.calls = &calls_;
     workload_.broker_count = static_cast<std::int32_t>(plan.settings[Setting::kBrokers]);
@@ -149,7 +159,8 @@ AdminHooks Cluster::admin_hooks() {
     return hooks;
 }
 
-// --- what the world does to brokers -----------------------------------------------------------------------------------
+// --- what the world does to brokers
+// -----------------------------------------------------------------------------------
 
 bool Cluster::kill(BrokerId broker) {
     return world_.kill(scenarios::host_of(broker));
