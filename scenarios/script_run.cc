@@ -46,7 +46,8 @@ class StoryRun {
   public:
     StoryRun(const Script& script, const Plan& plan, TraceAdapter& trace, bool is_traced)
         : script_(script), cluster_(plan, sim::DigestRecording::kNothing), world_(cluster_.world()) {
-        cluster_.set_watcher([this](BrokerId broker, const broker::Observation& seen) { on_observation(broker, seen); });
+        cluster_.set_watcher(
+            [this](BrokerId broker, const broker::Observation& seen) { on_observation(broker, seen); });
         if (!is_traced) return;
         trace.set_world(&world_);
         world_.set_trace(&trace);
@@ -76,7 +77,8 @@ class StoryRun {
   private:
     using Groups = std::vector<BrokerId>;
 
-    // --- names ---------------------------------------------------------------------------------------------------------
+    // --- names
+    // ---------------------------------------------------------------------------------------------------------
     std::string resolve(const std::vector<std::string>& words, Groups& brokers) {
         for (const std::string& word : words) {
             const std::string wrong = resolve_one(word, brokers);
@@ -126,13 +128,15 @@ class StoryRun {
         return hosts;
     }
 
-    // --- running the world -----------------------------------------------------------------------------------------------
+    // --- running the world
+    // -----------------------------------------------------------------------------------------------
     /// Runs until the question is answered with yes; false if it is not in time.
     template <typename Question>
     bool run_until(Duration at_most, Question question) {
         const sim::TimeNs end = world_.now() + at_most;
         while (!question()) {
-            if (world_.now() >= end || world_.run_until(std::min(end, world_.now() + kStep)) == sim::RunStop::kEventBudget)
+            if (world_.now() >= end ||
+                world_.run_until(std::min(end, world_.now() + kStep)) == sim::RunStop::kEventBudget)
                 return false;
         }
         return true;
@@ -163,7 +167,8 @@ class StoryRun {
         world_.kill_at_effect(host_of(broker), 1);
     }
 
-    // --- clients ---------------------------------------------------------------------------------------------------------
+    // --- clients
+    // ---------------------------------------------------------------------------------------------------------
     Client& new_client() {
         sim::Host& host = cluster_.add_client_host(next_client_, fmt::format("script-{}", next_client_ - kScriptHost));
         Client& client = clients_.emplace_back(cluster_.workload(), host, checker::ClientId(next_client_));
@@ -250,8 +255,9 @@ class StoryRun {
             const CallReply reply = call(clients::FetchRequest{name, next, 1 << 20, milliseconds(50)}, via);
             const auto* answer = std::get_if<clients::FetchAnswer>(&reply.answer.body);
             if (!reply.is_ok() || answer == nullptr)
-                return reply.end == CallEnd::kAnswered ? fmt::format("the read failed: {}", clients::to_text(reply.error()))
-                                                       : "the read was not answered";
+                return reply.end == CallEnd::kAnswered
+                           ? fmt::format("the read failed: {}", clients::to_text(reply.error()))
+                           : "the read was not answered";
             const Offset before = next;
             const auto records = records_in(answer->batches, next, next);
             if (!records) return "the read answered no whole batches";
@@ -276,27 +282,43 @@ class StoryRun {
         });
         const checker::Outcome outcome = reply.outcome();
         if (is_answered && static_cast<Expected>(outcome) == expected) return {};
-        return fmt::format("it ended otherwise: {}", reply.end == CallEnd::kAnswered ? clients::to_text(reply.error())
-                                                                                    : "no answer");
+        return fmt::format("it ended otherwise: {}",
+                           reply.end == CallEnd::kAnswered ? clients::to_text(reply.error()) : "no answer");
     }
 
     static CallReply done() { return {CallEnd::kAnswered, {CorrelationId(0), BrokerId(0), clients::StatusAnswer{}}}; }
 
+    /// A change as the history knows it: one call, however often it had to be sent.
+    std::string told_change(decltype(checker::ClientCall::operation) operation, const clients::RequestBody& body,
+                            clients::ErrorCode done_already = clients::ErrorCode::kNone) {
+        const checker::ClientId administrator(kAdminHost);
+        cluster_.calls().begin(administrator, world_.now().value, std::move(operation));
+        std::string wrong = change(body, Expected::kOk, done_already);
+        cluster_.calls().end(administrator, world_.now().value,
+                             wrong.empty() ? checker::Outcome::kOk : checker::Outcome::kUnknown);
+        return wrong;
+    }
+
     std::string change_topic(const ScriptLine& line) {
         const auto count = static_cast<std::int32_t>(line.amount);
+        const checker::ClientTopic topic = cluster_.calls().topic_number(line.name);
         if (line.verb == Verb::kCreateTopic)
-            return change(clients::CreateTopicRequest{line.name, count, {}}, Expected::kOk,
-                          clients::ErrorCode::kTopicAlreadyExists);
-        if (line.verb == Verb::kGrowTopic) return change(clients::GrowTopicRequest{line.name, count});
+            return told_change(checker::CreateTopicCall{topic, count},
+                               clients::CreateTopicRequest{line.name, count, {}},
+                               clients::ErrorCode::kTopicAlreadyExists);
+        if (line.verb == Verb::kGrowTopic)
+            return told_change(checker::GrowTopicCall{topic, count}, clients::GrowTopicRequest{line.name, count});
         cluster_.tell_checker(checker::TopicDeletionAsked{line.name});
-        return change(clients::DeleteTopicRequest{line.name}, Expected::kOk,
-                      clients::ErrorCode::kUnknownTopicOrPartition);
+        return told_change(checker::DeleteTopicCall{topic}, clients::DeleteTopicRequest{line.name},
+                           clients::ErrorCode::kUnknownTopicOrPartition);
     }
 
     std::string delete_records(const ScriptLine& line) {
         const PartitionIndex partition(line.partition);
         cluster_.tell_checker(checker::RecordDeletionAsked{line.name, partition, Offset(line.amount)});
-        return change(clients::DeleteRecordsRequest{{line.name, TopicId(0), partition}, Offset(line.amount)});
+        return told_change(
+            checker::DeleteRecordsCall{cluster_.calls().partition_number(line.name, partition), Offset(line.amount)},
+            clients::DeleteRecordsRequest{{line.name, TopicId(0), partition}, Offset(line.amount)});
     }
 
     std::string transfer(const ScriptLine& line, BrokerId to) {
@@ -311,7 +333,11 @@ class StoryRun {
         request.group = "story";
         request.partition = {line.name, TopicId(0), PartitionIndex(line.partition)};
         request.offset = Offset(line.amount);
-        return change(request);
+        return told_change(
+            checker::OffsetCommitCall{cluster_.calls().group_number(request.group),
+                                      cluster_.calls().partition_number(line.name, PartitionIndex(line.partition)),
+                                      Offset(line.amount)},
+            request);
     }
 
     std::string committed(const ScriptLine& line) {
@@ -326,7 +352,8 @@ class StoryRun {
         return answer->offset.value == line.amount ? "" : fmt::format("it is {}", answer->offset.value);
     }
 
-    // --- what is done to brokers ---------------------------------------------------------------------------------------------
+    // --- what is done to brokers
+    // ---------------------------------------------------------------------------------------------
     std::string cut(const ScriptLine& line, const Groups& brokers, const Groups& others) {
         const std::vector<sim::HostId> one = hosts_of(brokers);
         const std::vector<sim::HostId> other = hosts_of(others);
@@ -380,7 +407,8 @@ class StoryRun {
                 return start(broker) ? "" : name + " is running";
             case Verb::kWipe:
                 if (world_.host(host).is_alive()) return name + " is running: kill it first";
-                return cluster_.empty_disk(broker) ? "" : "the promise would not survive it (unlimited_faults lifts that)";
+                return cluster_.empty_disk(broker) ? ""
+                                                   : "the promise would not survive it (unlimited_faults lifts that)";
             case Verb::kPause:
                 return world_.pause(host) ? "" : name + " cannot be paused";
             case Verb::kResume:
@@ -409,7 +437,8 @@ class StoryRun {
         if (line.verb == Verb::kSlowDisk) disk.slow_down(static_cast<std::uint32_t>(line.amount));
         if (line.verb == Verb::kStallDisk) disk.stall();
         if (line.verb == Verb::kReleaseDisk) disk.release();
-        if (line.verb == Verb::kFullDisk) disk.set_capacity(disk.used_bytes() + static_cast<std::uint64_t>(line.amount));
+        if (line.verb == Verb::kFullDisk)
+            disk.set_capacity(disk.used_bytes() + static_cast<std::uint64_t>(line.amount));
         if (line.verb == Verb::kFreeDisk) disk.set_capacity(UINT64_MAX);
         return line.verb == Verb::kRot ? rot(line.name, disk) : "";
     }
@@ -436,7 +465,8 @@ class StoryRun {
             if (cluster_.is_up(BrokerId(id))) cluster_.broker_host(BrokerId(id)).command_role(world_, command);
     }
 
-    // --- conditions ----------------------------------------------------------------------------------------------------
+    // --- conditions
+    // ----------------------------------------------------------------------------------------------------
     std::string check(const ScriptLine& line) {
         Groups brokers;
         std::string wrong;
@@ -542,7 +572,8 @@ class StoryRun {
         return text;
     }
 
-    // --- the end ---------------------------------------------------------------------------------------------------------
+    // --- the end
+    // ---------------------------------------------------------------------------------------------------------
     std::string converge() {
         if (!is_heal_told_) cluster_.tell_checker(checker::HealBegan{});
         is_heal_told_ = true;
@@ -553,8 +584,7 @@ class StoryRun {
         const bool is_whole = run_until(kConvergeWait, [this] {
             for (std::int32_t id = 1; id <= cluster_.broker_count(); ++id)
                 if (!cluster_.refusal(BrokerId(id)).empty()) cluster_.rejoin_as_empty(BrokerId(id));
-            return cluster_.leader() &&
-                   in_sync_brokers().size() == static_cast<std::size_t>(cluster_.broker_count());
+            return cluster_.leader() && in_sync_brokers().size() == static_cast<std::size_t>(cluster_.broker_count());
         });
         return is_whole ? "" : fmt::format("the healed cluster did not come back: {}", describe());
     }
@@ -579,10 +609,12 @@ class StoryRun {
         std::string seen;
         for (const checker::Violation& violation : cluster_.checker().violations())
             seen += fmt::format(" {}", checker::name_of(violation.invariant));
-        return fmt::format("{} holds{}{}: {}", script_.expected_violation, seen.empty() ? "" : "; broken:", seen, describe());
+        return fmt::format("{} holds{}{}: {}", script_.expected_violation, seen.empty() ? "" : "; broken:", seen,
+                           describe());
     }
 
-    // --- one line --------------------------------------------------------------------------------------------------------
+    // --- one line
+    // --------------------------------------------------------------------------------------------------------
     std::string run_line(const ScriptLine& line) {
         switch (line.verb) {
             case Verb::kSet:
