@@ -1,17 +1,27 @@
 #include "scenarios/atlas.h"
 
+#include <algorithm>
+
 namespace tidelock::scenarios {
 
-bool Atlas::allows(BrokerId victim, const std::vector<ReplicaCondition>& conditions) {
-    std::int32_t others_damaged = 0;
+void Atlas::note_repairs(const std::vector<ReplicaCondition>& conditions) {
     for (std::size_t i = 0; i < damaged_.size(); ++i) {
-        Damaged& replica = damaged_[i];
-        const ReplicaCondition& condition = conditions[i];
-        const bool was_renewed = condition.data_incarnation != replica.in_life;
-        if (replica.is_damaged && was_renewed && condition.is_in_sync) replica.is_damaged = false;
-        if (replica.is_damaged && i != index(victim)) ++others_damaged;
+        const bool was_renewed = conditions[i].data_incarnation != damaged_[i].in_life;
+        if (damaged_[i].is_damaged && was_renewed && conditions[i].is_in_sync) damaged_[i].is_damaged = false;
     }
+}
+
+bool Atlas::allows(BrokerId victim, const std::vector<ReplicaCondition>& conditions) {
+    note_repairs(conditions);
+    std::int32_t others_damaged = 0;
+    for (std::size_t i = 0; i < damaged_.size(); ++i)
+        if (damaged_[i].is_damaged && i != index(victim)) ++others_damaged;
     return others_damaged < tolerated_;
+}
+
+bool Atlas::is_everybody_whole(const std::vector<ReplicaCondition>& conditions) {
+    note_repairs(conditions);
+    return std::none_of(damaged_.begin(), damaged_.end(), [](const Damaged& replica) { return replica.is_damaged; });
 }
 
 bool Atlas::allows_anybody(const std::vector<ReplicaCondition>& conditions) {

@@ -1,7 +1,7 @@
 /// Keeps the faults of a schedule within what the cluster promises to survive (G8): a disk may be damaged only while no
-/// more than a tolerated number of replicas, this one included, have been damaged and not recopied since. Damage is taken
-/// as repaired only when it was found (the data incarnation was renewed), copied again, and the replica is a member of the
-/// committed in-sync set in its new life, its Raft incarnation admitted.
+/// more than a tolerated number of replicas, this one included, have been damaged and not recopied since. Damage is
+/// taken as repaired only when it was found (the data incarnation was renewed), copied again, and the replica is a
+/// member of the committed in-sync set in its new life, its Raft incarnation admitted.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +25,8 @@ class Atlas {
     [[nodiscard]] bool allows(BrokerId victim, const std::vector<ReplicaCondition>& conditions);
     /// The same whoever the victim will be.
     [[nodiscard]] bool allows_anybody(const std::vector<ReplicaCondition>& conditions);
+    /// Nobody is damaged and not whole again.
+    [[nodiscard]] bool is_everybody_whole(const std::vector<ReplicaCondition>& conditions);
     /// It was.
     void on_damage(BrokerId victim, Incarnation data_incarnation, bool is_lasting);
     /// A damage that left the medium as it was (a read that failed once) did no harm, as it turned out.
@@ -36,9 +38,11 @@ class Atlas {
     struct Damaged {
         bool is_damaged = false;
         bool is_lasting = false;  // the medium itself was hurt
-        Incarnation in_life;  // of its data, when it was damaged last
+        Incarnation in_life;      // of its data, when it was damaged last
     };
     static std::size_t index(BrokerId broker) { return static_cast<std::size_t>(broker.value - 1); }
+
+    void note_repairs(const std::vector<ReplicaCondition>& conditions);
 
     std::vector<Damaged> damaged_;  // by broker, from 1
     std::int32_t tolerated_;

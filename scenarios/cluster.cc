@@ -232,6 +232,10 @@ bool Cluster::allows_damage_to_anybody() {
     return plan_.settings[Setting::kUnlimitedFaults] != 0 || atlas_.allows_anybody(conditions());
 }
 
+bool Cluster::is_everybody_whole() {
+    return atlas_.is_everybody_whole(conditions());
+}
+
 // --- what happens ---------------------------------------------------------------------------------------------------
 
 void Cluster::on_observation(sim::Host& host, const broker::Observation& observation) {

@@ -67,6 +67,8 @@ class Cluster {
     /// Whether the promise survives damage to this broker's disk now, or to anybody's.
     [[nodiscard]] bool allows_damage(BrokerId victim);
     [[nodiscard]] bool allows_damage_to_anybody();
+    /// Every replica holds what it promised, and votes: any majority can go on alone.
+    [[nodiscard]] bool is_everybody_whole();
 
     // The cluster as it is, for aiming faults and for judging the end.
     [[nodiscard]] std::int32_t broker_count() const { return static_cast<std::int32_t>(brokers_.size()); }

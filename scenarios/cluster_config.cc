@@ -73,10 +73,10 @@ broker::Config broker_config(const Settings& settings, BrokerId id) {
 sim::WorldConfig world_config(const Plan& plan, sim::DigestRecording recording) {
     const Settings& settings = plan.settings;
     sim::WorldConfig config;
-    config.network.mode = settings[Setting::kNetworkMode] == kNetworkDatagram ? sim::LinkMode::kDatagram
-                                                                              : sim::LinkMode::kStream;
-    config.network.after_loss = settings[Setting::kLossBreaksConnection] != 0 ? sim::AfterLoss::kBreakConnection
-                                                                              : sim::AfterLoss::kGoOn;
+    config.network.mode =
+        settings[Setting::kNetworkMode] == kNetworkDatagram ? sim::LinkMode::kDatagram : sim::LinkMode::kStream;
+    config.network.after_loss =
+        settings[Setting::kLossBreaksConnection] != 0 ? sim::AfterLoss::kBreakConnection : sim::AfterLoss::kGoOn;
     config.network.link.delay = mostly_short(settings[Setting::kDelayMinUs], settings[Setting::kDelayMaxUs]);
     config.network.link.bandwidth_bytes_per_second =
         static_cast<std::uint64_t>(settings[Setting::kBandwidthKibPerSecond]) * 1'024;
@@ -99,8 +99,8 @@ sim::HostConfig broker_host_config(const Plan& plan, BrokerId broker) {
 
 checker::Settings checker_settings(const Plan& plan) {
     checker::Settings settings;
-    settings.preset = plan.settings[Setting::kPreset] == kPresetStatic ? broker::Preset::kStatic
-                                                                        : broker::Preset::kGroup;
+    settings.preset =
+        plan.settings[Setting::kPreset] == kPresetStatic ? broker::Preset::kStatic : broker::Preset::kGroup;
     settings.members = members_of(plan.settings);
     settings.min_insync_replicas = int32_of(plan.settings, Setting::kMinInsyncReplicas);
     settings.unlimited_faults = plan.settings[Setting::kUnlimitedFaults] != 0;

@@ -67,7 +67,7 @@ void Cluster::add_final_partitions(checker::FinalView& view) const {
     const std::optional<BrokerId> leading = leader();
     if (!leading) return;
     for (const storage::TopicEntry& topic : broker(*leading)->topics.topics) {
-        if (topic.config.is_internal) continue;
+        if (topic.config.is_internal || topic.config.is_deleting) continue;
         for (std::int32_t number = 0; number < topic.partition_count; ++number) {
             checker::FinalPartition& partition = view.partitions.emplace_back();
             partition.partition = {topic.id, PartitionIndex(number)};

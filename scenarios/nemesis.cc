@@ -84,7 +84,8 @@ void Nemesis::trace(const PlannedFault& fault, std::string_view text) {
     world_.note(sim::kNoHost, sim::TraceKind::kFault, fmt::format("{} {}", full_name_of(fault.kind), text));
 }
 
-// --- clients ----------------------------------------------------------------------------------------------------------
+// --- clients
+// ----------------------------------------------------------------------------------------------------------
 
 void Nemesis::fire_client(const PlannedFault& fault, sim::Rng& random) {
     Workload& workload = cluster_.workload();
@@ -100,7 +101,8 @@ void Nemesis::fire_client(const PlannedFault& fault, sim::Rng& random) {
     if (fault.kind == FaultKind::kConsumerReconnect) ++chosen.reconnect_count;
 }
 
-// --- clocks -----------------------------------------------------------------------------------------------------------
+// --- clocks
+// -----------------------------------------------------------------------------------------------------------
 
 void Nemesis::fire_clock(const PlannedFault& fault, sim::Rng& random) {
     const BrokerId victim = victim_of(fault, random);
@@ -123,7 +125,8 @@ void Nemesis::fire_clock(const PlannedFault& fault, sim::Rng& random) {
     later(milliseconds(fault.duration_ms), [this, host, usual] { world_.set_clock_drift(host, usual); });
 }
 
-// --- the heal point ---------------------------------------------------------------------------------------------------
+// --- the heal point
+// ---------------------------------------------------------------------------------------------------
 
 void Nemesis::heal() {
     is_healed_ = true;
@@ -133,8 +136,7 @@ void Nemesis::heal() {
         is_anybody_unwell = is_anybody_unwell || !cluster_.refusal(BrokerId(id)).empty();
     world_.stop_faults();
     cluster_.tell_checker(checker::HealBegan{});
-    is_core_only_ =
-        cluster_.plan().heals_core_only && !is_anybody_unwell && cluster_.allows_damage_to_anybody();
+    is_core_only_ = cluster_.plan().heals_core_only && !is_anybody_unwell && cluster_.is_everybody_whole();
     if (is_core_only_) freeze_minority();
     for (std::int32_t id = 1; id <= cluster_.broker_count(); ++id) {
         const BrokerId broker(id);

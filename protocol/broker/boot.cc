@@ -178,7 +178,10 @@ void align_logs(Step& step) {
         for (std::int32_t p = 0; p < topic.partition_count; ++p) {
             const TopicPartition tp{topic.id, PartitionIndex(p)};
             if (!broker.logs.view(tp)) broker.logs.create_partition(tp);
-            add_partition(step, tp);
+            if (topic.config.is_deleting)
+                broker.partitions.erase(tp);
+            else
+                add_partition(step, tp);
         }
 }
 

@@ -195,6 +195,7 @@ void add_partition(Step& step, TopicPartition tp) {
     Partition& partition = found->second;
     partition.pending =
         replication::PendingAcknowledgements(static_cast<std::size_t>(broker.config.pending_produces_max));
+    if (view->condition == storage::LogCondition::kDamaged) partition.must_recopy = true;
     partition.tail = TailCache(static_cast<std::size_t>(broker.config.tail_cache_bytes_max));
     partition.high_watermark = replication::HighWatermark(view->high_watermark, view->log_start_offset,
                                                           view->log_end_offset, high_watermark_rule(broker));

@@ -16,6 +16,8 @@ namespace {
 using clients::ErrorCode;
 
 constexpr std::string_view kRetentionKey = "retention.records";
+/// Between brokers only: no client can set it.
+constexpr std::string_view kDeletingKey = "deleting";
 constexpr Duration kTopicChangeTimeout = seconds(5);
 constexpr std::size_t kManifestsKept = 64;
 
@@ -28,7 +30,7 @@ bool is_valid_name(std::string_view name) {
     return fits && is_plain;
 }
 
-/// Takes settings over into a config; false: an unknown key or a bad value.
+/// Takes settings of a client over into a config; false: an unknown key or a bad value.
 bool apply_settings(const std::vector<clients::Setting>& settings, storage::TopicConfig& config) {
     for (const clients::Setting& setting : settings) {
         if (setting.key != kRetentionKey) return false;
@@ -70,14 +72,14 @@ void begin_partition(Step& step, TopicPartition tp) {
     broker.in_sync.on_partition_added(replication::LeaderCopy{tp, Offset(0), Offset(0), Offset(0), Offset(0)});
 }
 
-void end_partition(Step& step, TopicPartition tp) {
+/// The partition is not served, copied or counted any more; its records stay.
+void hide_partition(Step& step, TopicPartition tp) {
     Broker& broker = step.broker;
     const auto found = broker.partitions.find(tp);
     if (found == broker.partitions.end()) return;
     std::vector<replication::ResolvedWaiter> resolved;
     found->second.pending.end_all(resolved);
     settle(step, resolved);
-    broker.logs.drop_partition(tp);
     broker.partitions.erase(tp);
     if (!broker.leading) return;
     broker.in_sync.on_partition_removed(tp);
@@ -91,20 +93,42 @@ void end_partition(Step& step, TopicPartition tp) {
 }
 
 void drop_topic(Step& step, const storage::TopicEntry& topic) {
-    for (std::int32_t p = 0; p < topic.partition_count; ++p)
-        end_partition(step, TopicPartition{topic.id, PartitionIndex(p)});
+    for (std::int32_t p = 0; p < topic.partition_count; ++p) {
+        const TopicPartition tp{topic.id, PartitionIndex(p)};
+        hide_partition(step, tp);
+        step.broker.logs.drop_partition(tp);
+    }
     observe(step, TopicDropped{topic.id});
 }
 
-void resize_topic(Step& step, const storage::TopicEntry& topic, std::int32_t from_count) {
-    for (std::int32_t p = from_count; p < topic.partition_count; ++p)
-        begin_partition(step, TopicPartition{topic.id, PartitionIndex(p)});
-    for (std::int32_t p = topic.partition_count; p < from_count; ++p)
-        end_partition(step, TopicPartition{topic.id, PartitionIndex(p)});
-    if (from_count != 0 && topic.partition_count > from_count) {
-        observe(step, TopicGrown{topic.id, topic.partition_count});
-        if (!step.broker.leading) mark(step, Mark::kTopicGrownOnFollower);
+/// The partitions that exist for clients and followers.
+std::int32_t visible_count(const storage::TopicEntry& topic) {
+    return topic.config.is_deleting ? 0 : topic.partition_count;
+}
+
+/// A deletion that its leader never got through: the records are still here.
+void unhide_partition(Step& step, TopicPartition tp) {
+    add_partition(step, tp);
+    step.broker.partitions[tp].must_reread_producers = true;
+}
+
+void change_topic(Step& step, const storage::TopicEntry& before, const storage::TopicEntry& topic) {
+    const std::int32_t from_count = visible_count(before);
+    const std::int32_t to_count = visible_count(topic);
+    for (std::int32_t p = from_count; p < to_count; ++p) {
+        const TopicPartition tp{topic.id, PartitionIndex(p)};
+        if (p < before.partition_count)
+            unhide_partition(step, tp);
+        else
+            begin_partition(step, tp);
     }
+    for (std::int32_t p = to_count; p < from_count; ++p)
+        hide_partition(step, TopicPartition{topic.id, PartitionIndex(p)});
+    for (std::int32_t p = topic.partition_count; p < before.partition_count; ++p)
+        step.broker.logs.drop_partition(TopicPartition{topic.id, PartitionIndex(p)});
+    if (before.partition_count == 0 || topic.partition_count <= before.partition_count) return;
+    observe(step, TopicGrown{topic.id, topic.partition_count});
+    if (!step.broker.leading) mark(step, Mark::kTopicGrownOnFollower);
 }
 
 /// Logs become what the durable catalogue says.
@@ -120,7 +144,9 @@ void apply_catalogue(Step& step, const storage::TopicCatalogue& catalogue) {
             observe(step, TopicCreated{topic.id, topic.name, topic.partition_count});
             if (before.find(topic.name) != nullptr) mark(step, Mark::kTopicRecopied);
         }
-        resize_topic(step, topic, known == nullptr ? 0 : known->partition_count);
+        storage::TopicEntry nothing = topic;
+        nothing.partition_count = 0;
+        change_topic(step, known == nullptr ? nothing : *known, topic);
     }
     drain_store(step);
 }
@@ -141,6 +167,7 @@ replication::Manifest manifest_of(const storage::TopicCatalogue& catalogue) {
     replication::Manifest manifest;
     for (const storage::TopicEntry& topic : catalogue.topics) {
         replication::ManifestTopic listed{topic.name, topic.id, topic.partition_count, topic.config.is_internal, {}};
+        if (topic.config.is_deleting) listed.settings.push_back({std::string(kDeletingKey), "true"});
         if (topic.config.retention_records_max >= 0)
             listed.settings.push_back({std::string(kRetentionKey), std::to_string(topic.config.retention_records_max)});
         manifest.topics.push_back(std::move(listed));
@@ -154,7 +181,10 @@ std::optional<storage::TopicCatalogue> catalogue_of(const replication::Manifest&
         storage::TopicEntry topic{listed.name, listed.id, listed.partition_count, {}};
         topic.config.is_internal = listed.is_internal;
         for (const replication::TopicSetting& setting : listed.settings)
-            if (!apply_settings({clients::Setting{setting.key, setting.value}}, topic.config)) return std::nullopt;
+            if (setting.key == kDeletingKey)
+                topic.config.is_deleting = true;
+            else if (!apply_settings({clients::Setting{setting.key, setting.value}}, topic.config))
+                return std::nullopt;
         catalogue.put(std::move(topic));
     }
     return catalogue;
@@ -217,12 +247,14 @@ void on_delete_topic(Step& step, const ClientRef& client, const clients::DeleteT
     storage::TopicCatalogue catalogue = newest_catalogue(step.broker);
     const storage::TopicEntry* topic = catalogue.find(drop.topic);
     clients::DeleteTopicAnswer body;
-    if (topic == nullptr)
+    if (topic == nullptr || topic->config.is_deleting)
         body.error = ErrorCode::kUnknownTopicOrPartition;
     else if (topic->config.is_internal)
         body.error = ErrorCode::kInternalTopic;
     if (body.error != ErrorCode::kNone) return answer(step, client, body);
-    catalogue.remove(drop.topic);
+    storage::TopicEntry hidden = *topic;
+    hidden.config.is_deleting = true;
+    catalogue.put(std::move(hidden));
     change_topics(step, client, std::move(catalogue), body);
 }
 
@@ -230,7 +262,7 @@ void on_grow_topic(Step& step, const ClientRef& client, const clients::GrowTopic
     storage::TopicCatalogue catalogue = newest_catalogue(step.broker);
     const storage::TopicEntry* topic = catalogue.find(grow.topic);
     clients::GrowTopicAnswer body;
-    if (topic == nullptr)
+    if (topic == nullptr || topic->config.is_deleting)
         body.error = ErrorCode::kUnknownTopicOrPartition;
     else if (topic->config.is_internal)
         body.error = ErrorCode::kInternalTopic;
@@ -248,7 +280,7 @@ void on_set_topic_config(Step& step, const ClientRef& client, const clients::Set
     storage::TopicCatalogue catalogue = newest_catalogue(step.broker);
     const storage::TopicEntry* topic = catalogue.find(set.topic);
     clients::SetTopicConfigAnswer body;
-    if (topic == nullptr)
+    if (topic == nullptr || topic->config.is_deleting)
         body.error = ErrorCode::kUnknownTopicOrPartition;
     else if (topic->config.is_internal)
         body.error = ErrorCode::kInternalTopic;
@@ -301,9 +333,29 @@ void apply_retention(Step& step, TopicPartition tp) {
     if (excess > 0 && excess >= kept_max / 4) move_log_start(step, tp, high_watermark - kept_max);
 }
 
+namespace {
+
+bool is_deleting(const storage::TopicEntry& topic) {
+    return topic.config.is_deleting;
+}
+
+/// Everybody who could lead has hidden these topics: their records may go.
+void finish_deletions(Step& step) {
+    Broker& broker = step.broker;
+    if (!broker.catalogue_writes.empty()) return;
+    storage::TopicCatalogue catalogue = broker.topics;
+    for (const storage::TopicEntry& topic : broker.topics.topics)
+        if (is_deleting(topic)) catalogue.remove(topic.name);
+    const std::int64_t version = ++broker.leading->manifests_written;
+    write_catalogue(step, CatalogueWrite{{}, std::move(catalogue), version, false, 0});
+}
+
+}  // namespace
+
 void settle_topic_changes(Step& step) {
     Broker& broker = step.broker;
-    if (!broker.leading || broker.leading->topic_changes.empty()) return;
+    const bool has_deletion = std::ranges::any_of(broker.topics.topics, is_deleting);
+    if (!broker.leading || (broker.leading->topic_changes.empty() && !has_deletion)) return;
     Leading& leading = *broker.leading;
     std::int64_t everywhere = leading.manifests.back().version;
     for (const Replica& member : broker.in_sync.acknowledgement_set()) {
@@ -319,6 +371,7 @@ void settle_topic_changes(Step& step) {
     });
     for (WaitingTopicChange& change : done)
         step.effects.push_back(AnswerClient{change.client.connection, std::move(change.answer)});
+    if (has_deletion && everywhere == leading.manifests.back().version) finish_deletions(step);
 }
 
 void create_internal_topics(Step& step) {
@@ -339,7 +392,8 @@ void create_internal_topics(Step& step) {
 
 std::optional<TopicPartition> resolve(const Broker& broker, const clients::PartitionName& name) {
     const storage::TopicEntry* topic = broker.topics.find(std::string_view(name.topic));
-    if (topic == nullptr || name.partition.value < 0 || name.partition.value >= topic->partition_count)
+    if (topic == nullptr || topic->config.is_deleting || name.partition.value < 0 ||
+        name.partition.value >= topic->partition_count)
         return std::nullopt;
     if (name.topic_id.value != 0 && name.topic_id != topic->id) return std::nullopt;
     const TopicPartition tp{topic->id, name.partition};
@@ -372,7 +426,8 @@ void on_metadata(Step& step, const ClientRef& client, const clients::MetadataReq
             {ErrorCode::kNone, topic.name, topic.id, topic.partition_count, topic.config.is_internal});
     };
     if (metadata.topics.empty())
-        for (const storage::TopicEntry& topic : broker.topics.topics) list(topic);
+        for (const storage::TopicEntry& topic : broker.topics.topics)
+            if (!topic.config.is_deleting) list(topic);
     for (const std::string& name : metadata.topics) {
         if (const storage::TopicEntry* topic = broker.topics.find(std::string_view(name)))
             list(*topic);

@@ -34,7 +34,8 @@ Result<BatchSlice, BatchDamage> slice_batches(const Bytes& bytes, const ReadRang
         const std::size_t after = at + header->size_bytes();
         if (!is_skipped) {
             const bool is_first = extent.to == 0;
-            if (is_first && header->base_offset > range.from) return Failure<BatchDamage>({place, BatchError::kBadOffset});
+            if (is_first && header->base_offset > range.from)
+                return Failure<BatchDamage>({place, BatchError::kBadOffset});
             if (is_first && header->next_offset() > range.up_to) return BatchSlice{range.from, range.from, Bytes()};
             if (!is_first && (header->next_offset() > range.up_to || after - extent.from > range.bytes_max)) break;
             if (is_first) extent = {at, after, header->base_offset, header->next_offset()};

@@ -94,12 +94,16 @@ bool apply_partition(Records& records, const Slot& slot) {
 
 bool apply(Records& records, const Slot& slot) {
     switch (slot.kind) {
-        case SlotKind::kPartition: return apply_partition(records, slot);
-        case SlotKind::kHistoryCut: record_of(records, slot.tp).history.truncate_from_end(Offset(slot.numbers[0])); return true;
+        case SlotKind::kPartition:
+            return apply_partition(records, slot);
+        case SlotKind::kHistoryCut:
+            record_of(records, slot.tp).history.truncate_from_end(Offset(slot.numbers[0]));
+            return true;
         case SlotKind::kEpochEntry: {
             const auto leader_epoch = static_cast<std::int32_t>(slot.numbers[0]);
             const EpochStart entry{LeaderEpoch(leader_epoch), Offset(slot.numbers[1])};
-            const bool is_sane = leader_epoch == slot.numbers[0] && slot.numbers[1] >= 0 && slot.numbers[1] <= kOffsetMax;
+            const bool is_sane =
+                leader_epoch == slot.numbers[0] && slot.numbers[1] >= 0 && slot.numbers[1] <= kOffsetMax;
             return is_sane && record_of(records, slot.tp).history.assign(entry).has_value();
         }
         case SlotKind::kDropped: {
@@ -107,7 +111,8 @@ bool apply(Records& records, const Slot& slot) {
             if (at != records.end() && at->tp == slot.tp) records.erase(at);
             return true;
         }
-        case SlotKind::kFileHeader: return true;
+        case SlotKind::kFileHeader:
+            return true;
     }
     return false;
 }
@@ -118,15 +123,16 @@ constexpr std::size_t round_up_to_sector(std::size_t size) {
 
 /// One journal file as far as it can be believed.
 struct FileReading {
-    bool has_snapshot = false;   // its first commit is whole
-    bool is_torn = false;        // something incomplete at the end
-    bool is_damaged = false;     // something bad or missing before something good
+    bool has_snapshot = false;  // its first commit is whole
+    bool is_torn = false;       // something incomplete at the end
+    bool is_damaged = false;    // something bad or missing before something good
     Records records;
 };
 
 class JournalFileReader {
   public:
-    JournalFileReader(std::uint64_t generation, std::span<const std::byte> bytes) : generation_(generation), bytes_(bytes) {}
+    JournalFileReader(std::uint64_t generation, std::span<const std::byte> bytes)
+        : generation_(generation), bytes_(bytes) {}
 
     FileReading read() {
         std::uint64_t sequence = 1;
@@ -169,8 +175,8 @@ class JournalFileReader {
         return is_sane;
     }
 
-    /// From the first commit that is not whole on. A slot of a later commit proves that this one was once whole, because a
-    /// commit is written only when the one before is durable.
+    /// From the first commit that is not whole on. A slot of a later commit proves that this one was once whole,
+    /// because a commit is written only when the one before is durable.
     void read_rest(std::uint64_t torn_sequence) {
         std::vector<Slot> valid;
         bool is_later_there = false;
@@ -193,7 +199,9 @@ class JournalFileReader {
 };
 
 /// A file whose snapshot is not whole was never relied on, unless commits follow it.
-bool was_never_finished(const FileReading& reading) { return !reading.has_snapshot && !reading.is_damaged; }
+bool was_never_finished(const FileReading& reading) {
+    return !reading.has_snapshot && !reading.is_damaged;
+}
 
 void take(JournalState& state, FileReading reading, bool is_older_unreadable) {
     state.partitions = std::move(reading.records);
@@ -237,13 +245,15 @@ void CommitWriter::put(SlotKind kind, const SlotBody& body) {
     CHECK(out_.size() == at + kJournalSlotBytes);
 }
 
-void CommitWriter::add_file_header() { put(SlotKind::kFileHeader, {}); }
+void CommitWriter::add_file_header() {
+    put(SlotKind::kFileHeader, {});
+}
 
 void CommitWriter::add_partition(const PartitionRecord& record) {
     put(SlotKind::kPartition, {record.tp,
                                static_cast<std::uint8_t>(record.pending_cut),
-                               {record.log_start_offset.value, record.durable_end_offset.value, record.high_watermark.value,
-                                record.cut_to.value}});
+                               {record.log_start_offset.value, record.durable_end_offset.value,
+                                record.high_watermark.value, record.cut_to.value}});
 }
 
 void CommitWriter::add_history_cut(const TopicPartition& tp, Offset from) {
@@ -254,7 +264,9 @@ void CommitWriter::add_epoch_entry(const TopicPartition& tp, const EpochStart& e
     put(SlotKind::kEpochEntry, {tp, 0, {entry.leader_epoch.value, entry.start_offset.value, 0, 0}});
 }
 
-void CommitWriter::add_dropped(const TopicPartition& tp) { put(SlotKind::kDropped, {tp, 0, {0, 0, 0, 0}}); }
+void CommitWriter::add_dropped(const TopicPartition& tp) {
+    put(SlotKind::kDropped, {tp, 0, {0, 0, 0, 0}});
+}
 
 Bytes CommitWriter::finish() {
     CHECK(slot_count_ > 0);

@@ -1,10 +1,11 @@
-/// The checkpoint journal's format: what a broker has promised to hold, per partition. A bad batch below the durable end
-/// recorded here is damage; one above it is a torn tail (L4, I10).
+/// The checkpoint journal's format: what a broker has promised to hold, per partition. A bad batch below the durable
+/// end recorded here is damage; one above it is a torn tail (L4, I10).
 ///
-/// A file `checkpoint.<generation>` is a row of commits. A commit is a row of 64-byte slots, each with its own CRC (seeded
-/// with the generation, so that a slot from another file never passes), padded with zeros to a 512-byte sector, so that no
-/// write ever touches a sector that holds an earlier promise. The first commit of a file is a snapshot of everything.
-/// A commit counts if all of it is there. One that is not is a torn tail if nothing valid follows, and damage if it does.
+/// A file `checkpoint.<generation>` is a row of commits. A commit is a row of 64-byte slots, each with its own CRC
+/// (seeded with the generation, so that a slot from another file never passes), padded with zeros to a 512-byte sector,
+/// so that no write ever touches a sector that holds an earlier promise. The first commit of a file is a snapshot of
+/// everything. A commit counts if all of it is there. One that is not is a torn tail if nothing valid follows, and
+/// damage if it does.
 #pragma once
 
 #include <cstdint>
@@ -81,7 +82,7 @@ class CommitWriter {
 };
 
 enum class JournalCondition : std::uint8_t {
-    kEmpty,     // no journal and nothing that would need one
+    kEmpty,  // no journal and nothing that would need one
     kWhole,
     kTornTail,  // the last commit was never completed: nothing rests on it
     kDamaged,   // promises may be missing: durable ends are lower bounds, histories are to be rebuilt
@@ -90,9 +91,9 @@ enum class JournalCondition : std::uint8_t {
 /// What all journal files of a directory say together.
 struct JournalState {
     JournalCondition condition = JournalCondition::kEmpty;
-    std::uint64_t generation_max = 0;          // highest in use by any file
-    std::vector<std::uint64_t> generations;    // of all files found, rising
-    std::vector<PartitionRecord> partitions;   // sorted by tp
+    std::uint64_t generation_max = 0;         // highest in use by any file
+    std::vector<std::uint64_t> generations;   // of all files found, rising
+    std::vector<PartitionRecord> partitions;  // sorted by tp
     bool operator==(const JournalState&) const = default;
 };
 /// Total over any files.

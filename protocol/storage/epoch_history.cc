@@ -7,7 +7,9 @@
 namespace tidelock::storage {
 namespace {
 
-Failure<HistoryRefusal> refusal(HistoryRefusal reason) { return Failure<HistoryRefusal>(reason); }
+Failure<HistoryRefusal> refusal(HistoryRefusal reason) {
+    return Failure<HistoryRefusal>(reason);
+}
 
 constexpr std::size_t kEntryBytes = sizeof(std::int32_t) + sizeof(std::int64_t);
 
@@ -58,7 +60,9 @@ std::optional<EpochStart> EpochHistory::latest() const {
     return entries_.empty() ? std::nullopt : std::optional<EpochStart>(entries_.back());
 }
 
-LeaderEpoch EpochHistory::latest_epoch() const { return entries_.empty() ? LeaderEpoch(0) : entries_.back().leader_epoch; }
+LeaderEpoch EpochHistory::latest_epoch() const {
+    return entries_.empty() ? LeaderEpoch(0) : entries_.back().leader_epoch;
+}
 
 void EpochHistory::truncate_from_end(Offset log_end_offset) {
     while (!entries_.empty() && entries_.back().start_offset >= log_end_offset) entries_.pop_back();

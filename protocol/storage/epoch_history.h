@@ -1,5 +1,5 @@
-/// Which leader epoch each record of a partition was written under: the list (epoch, first offset), strictly rising in both
-/// (L3). Answers where an epoch ends (L5), the question of the truncation handshake (L6).
+/// Which leader epoch each record of a partition was written under: the list (epoch, first offset), strictly rising in
+/// both (L3). Answers where an epoch ends (L5), the question of the truncation handshake (L6).
 #pragma once
 
 #include <cstdint>
@@ -23,15 +23,17 @@ enum class HistoryRefusal : std::uint8_t {
 
 class EpochHistory {
   public:
-    /// Notes that `entry.leader_epoch` starts at `entry.start_offset` (F5: also for an epoch that never writes). An earlier
-    /// epoch that started at the same offset wrote nothing and is replaced. Noting the latest entry again is no change.
+    /// Notes that `entry.leader_epoch` starts at `entry.start_offset` (F5: also for an epoch that never writes). An
+    /// earlier epoch that started at the same offset wrote nothing and is replaced. Noting the latest entry again is no
+    /// change.
     Result<void, HistoryRefusal> assign(const EpochStart& entry);
     /// L5: the largest epoch <= `leader_epoch` in this history and where it ends: at the start of the next one, or at
     /// `log_end_offset`. Empty when every epoch here is larger.
     [[nodiscard]] std::optional<EpochEnd> epoch_end(LeaderEpoch leader_epoch, Offset log_end_offset) const;
     /// The epoch of a record at `offset`; 0 (none) before the first entry.
     [[nodiscard]] LeaderEpoch epoch_at(Offset offset) const;
-    /// The first entry with an epoch above `leader_epoch`, if any (L6: where to cut when an answer's epoch is unknown here).
+    /// The first entry with an epoch above `leader_epoch`, if any (L6: where to cut when an answer's epoch is unknown
+    /// here).
     [[nodiscard]] std::optional<EpochStart> first_above(LeaderEpoch leader_epoch) const;
     [[nodiscard]] bool contains(LeaderEpoch leader_epoch) const;
     /// Latest entry, if any.

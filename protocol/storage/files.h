@@ -4,7 +4,8 @@
 ///   - Effects on one file take effect in the order given. A write is complete when its effect was carried out (page
 ///     cache), is visible to later reads, and has no success event; a failing one is reported as WriteFailed before the
 ///     completion of any sync of that file which was asked for later.
-///   - A sync that reports ok covers every earlier write and truncation of that file. One that failed says nothing about
+///   - A sync that reports ok covers every earlier write and truncation of that file. One that failed says nothing
+///   about
 ///     them, and a later ok covers only what was written after the failure (L9).
 ///   - Names (creation, rename, removal) are durable only after a SyncDirectory that was asked for later reported ok.
 ///   - Files are created by their first write. Names may contain one '/': the host makes the folder.
@@ -58,7 +59,9 @@ using FileOpId = Tagged<struct FileOpIdTag, std::uint64_t>;
 constexpr FileOpId make_file_op(FileOwner owner, std::uint64_t number) {
     return FileOpId((static_cast<std::uint64_t>(owner) << 56U) | number);
 }
-constexpr FileOwner owner_of(FileOpId op) { return static_cast<FileOwner>(op.value >> 56U); }
+constexpr FileOwner owner_of(FileOpId op) {
+    return static_cast<FileOwner>(op.value >> 56U);
+}
 
 /// Writes `content` at `position` (bytes from the start), growing the file as needed.
 struct WriteFile {

@@ -117,7 +117,8 @@ void LogStore::on_journal_synced(bool is_ok, StoreOutputs& out) {
 }
 
 void LogStore::finish_rotation(StoreOutputs& out) {
-    for (const std::uint64_t generation : old_journals_) out.effects.push_back(RemoveFile{journal_file_name(generation)});
+    for (const std::uint64_t generation : old_journals_)
+        out.effects.push_back(RemoveFile{journal_file_name(generation)});
     for (const FileName& name : stray_files_) out.effects.push_back(RemoveFile{name});
     is_names_dirty_ = is_names_dirty_ || !old_journals_.empty() || !stray_files_.empty();
     old_journals_.clear();

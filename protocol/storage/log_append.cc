@@ -7,7 +7,9 @@
 namespace tidelock::storage {
 namespace {
 
-Failure<AppendRefusal> refusal(AppendRefusal reason) { return Failure<AppendRefusal>(reason); }
+Failure<AppendRefusal> refusal(AppendRefusal reason) {
+    return Failure<AppendRefusal>(reason);
+}
 
 Result<BatchRun, AppendRefusal> split_run(const Bytes& batches, const BatchLimits& limits) {
     BatchRun run{batches, {}};
@@ -40,12 +42,18 @@ std::optional<AppendRefusal> fault_of(const BatchRun& run, const PartitionLog& l
 
 const char* describe(AppendRefusal reason) {
     switch (reason) {
-        case AppendRefusal::kUnknownPartition: return "unknown partition";
-        case AppendRefusal::kBadBatch: return "bad batch";
-        case AppendRefusal::kNotContiguous: return "not contiguous";
-        case AppendRefusal::kEpochWentBack: return "epoch went back";
-        case AppendRefusal::kClosed: return "log closed";
-        case AppendRefusal::kBusy: return "too many held records";
+        case AppendRefusal::kUnknownPartition:
+            return "unknown partition";
+        case AppendRefusal::kBadBatch:
+            return "bad batch";
+        case AppendRefusal::kNotContiguous:
+            return "not contiguous";
+        case AppendRefusal::kEpochWentBack:
+            return "epoch went back";
+        case AppendRefusal::kClosed:
+            return "log closed";
+        case AppendRefusal::kBusy:
+            return "too many held records";
     }
     return "unknown";
 }

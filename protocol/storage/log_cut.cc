@@ -1,8 +1,8 @@
 // Cutting a log: first the journal learns of it, then the files are shortened and that is synced, then writing goes on.
 //
-// Why in this order. A journal that promised 10 records while the file has 5 would be damage at recovery, so the promise is
-// lowered first. And nothing new is written where cut records were before the cut is durable: a crash that lost the cut
-// but kept some of the new sectors could leave new batches followed by old ones that fit.
+// Why in this order. A journal that promised 10 records while the file has 5 would be damage at recovery, so the
+// promise is lowered first. And nothing new is written where cut records were before the cut is durable: a crash that
+// lost the cut but kept some of the new sectors could leave new batches followed by old ones that fit.
 #include <algorithm>
 
 #include "protocol/base/check.h"

@@ -6,7 +6,6 @@
 namespace tidelock::storage {
 namespace {
 
-
 void take_batches(const BatchRun& run, const ReadRequest& request, BatchSlice& slice) {
     std::size_t at = 0;
     std::size_t from = 0;
@@ -82,8 +81,8 @@ void LogStore::issue_read(const ReadRequest& request, bool is_retry, const Parti
 
 void LogStore::on_read_done(const PendingOp& op, const FileReadDone& done, StoreOutputs& out) {
     PartitionLog* const log = find(op.tp);
-    const bool is_void = log == nullptr || log->is_dropping || log->cut_count != op.cut_count ||
-                         op.read.from < log->log_start_offset;
+    const bool is_void =
+        log == nullptr || log->is_dropping || log->cut_count != op.cut_count || op.read.from < log->log_start_offset;
     if (is_void) {
         out.reports.push_back(ReadFailed{op.read.read_id, op.tp, ReadFailure::kOutOfRange});
         return;
@@ -101,7 +100,8 @@ void LogStore::on_bad_read(const PendingOp& op, PartitionLog& log, std::optional
     const ReadFailure reason = bad_at ? ReadFailure::kDamaged : ReadFailure::kIo;
     out.reports.push_back(ReadFailed{op.read.read_id, op.tp, reason});
     if (!bad_at) return;
-    // Above the durable end it may be a write that failed without being told yet: the log falls back to its durable end.
+    // Above the durable end it may be a write that failed without being told yet: the log falls back to its durable
+    // end.
     if (*bad_at < log.durable_end_offset)
         mark_damaged(log, *bad_at, out);
     else

@@ -8,7 +8,9 @@
 namespace tidelock::storage {
 namespace {
 
-bool is_log_before(const PartitionLog& log, const TopicPartition& tp) { return log.tp < tp; }
+bool is_log_before(const PartitionLog& log, const TopicPartition& tp) {
+    return log.tp < tp;
+}
 
 }  // namespace
 
@@ -36,14 +38,18 @@ void LogStore::on_synced(const FileSynced& synced, StoreOutputs& out) {
     if (!op) return;
     PartitionLog* const log = find(op->tp);
     switch (op->kind) {
-        case OpKind::kDataSync: return on_data_synced(log, synced.ok, out);
-        case OpKind::kNamesSync: return on_names_synced(synced.ok, out);
-        case OpKind::kJournalSync: return on_journal_synced(synced.ok, out);
+        case OpKind::kDataSync:
+            return on_data_synced(log, synced.ok, out);
+        case OpKind::kNamesSync:
+            return on_names_synced(synced.ok, out);
+        case OpKind::kJournalSync:
+            return on_journal_synced(synced.ok, out);
         case OpKind::kCutSync:
             if (log != nullptr) on_cut_synced(*log, synced.ok, out);
             return;
         case OpKind::kRead:
-        case OpKind::kVerifyRead: return;  // a host that answers a read with a sync: nothing to be had from it
+        case OpKind::kVerifyRead:
+            return;  // a host that answers a read with a sync: nothing to be had from it
     }
 }
 
@@ -103,7 +109,8 @@ FileOpId LogStore::expect(PendingOp op) {
 }
 
 std::optional<LogStore::PendingOp> LogStore::take_op(FileOpId op) {
-    const auto at = std::find_if(pending_.begin(), pending_.end(), [&](const PendingOp& each) { return each.op == op; });
+    const auto at =
+        std::find_if(pending_.begin(), pending_.end(), [&](const PendingOp& each) { return each.op == op; });
     if (at == pending_.end()) return std::nullopt;
     const PendingOp taken = *at;
     pending_.erase(at);

@@ -1,5 +1,5 @@
-/// All partition logs of a broker, on files that the host moves (L1-L4, L9). A value: events in, file effects and reports
-/// out. Group commit: one round of syncs over every dirty file, then one journal commit, then the promises.
+/// All partition logs of a broker, on files that the host moves (L1-L4, L9). A value: events in, file effects and
+/// reports out. Group commit: one round of syncs over every dirty file, then one journal commit, then the promises.
 ///
 /// How a position becomes a promise (durable end):
 ///   1. a batch is appended: log end moves, its bytes are handed to the file;
@@ -8,9 +8,11 @@
 ///   4. only then the durable end moves and Persisted is reported.
 ///
 /// Appends are held in memory, not written, in two cases; they count in the log end and can be read meanwhile:
-///   - while a cut (truncate, reset, a failed log's) is not durable in the journal and then in the files: otherwise a crash
+///   - while a cut (truncate, reset, a failed log's) is not durable in the journal and then in the files: otherwise a
+///   crash
 ///     could leave new batches followed by cut ones that fit by chance;
-///   - while their epoch's history entry is not durable in the journal (L3): so at recovery every batch's epoch must be the
+///   - while their epoch's history entry is not durable in the journal (L3): so at recovery every batch's epoch must be
+///   the
 ///     one the history says, which also finds a flipped bit in the epoch field (it is outside the batch's CRC).
 #pragma once
 
@@ -46,9 +48,9 @@ struct LogStoreConfig {
 
 using ReadId = Tagged<struct ReadIdTag, std::uint64_t>;
 
-/// The log is durable, journal included, below `durable_end_offset`; its history up to `durable_epoch`. Reported whenever
-/// one of the two changed, and once for every log after creation or recovery. This, and never the log end, may be told to
-/// another broker (L2).
+/// The log is durable, journal included, below `durable_end_offset`; its history up to `durable_epoch`. Reported
+/// whenever one of the two changed, and once for every log after creation or recovery. This, and never the log end, may
+/// be told to another broker (L2).
 struct Persisted {
     TopicPartition tp;
     Offset durable_end_offset;
@@ -82,9 +84,9 @@ struct LogDamaged {
     Offset at_offset;
     bool operator==(const LogDamaged&) const = default;
 };
-/// L9: a sync or write of the log failed. Nothing at or above its durable end counts any more: `log_end_offset` is where
-/// the log ends now. It takes no appends until LogReopened; a leader must not go on in the same epoch (followers may hold
-/// records of it that are gone here). `is_final`: too many attempts failed, the log stays closed.
+/// L9: a sync or write of the log failed. Nothing at or above its durable end counts any more: `log_end_offset` is
+/// where the log ends now. It takes no appends until LogReopened; a leader must not go on in the same epoch (followers
+/// may hold records of it that are gone here). `is_final`: too many attempts failed, the log stays closed.
 struct LogFailed {
     TopicPartition tp;
     Offset log_end_offset;
@@ -102,8 +104,8 @@ struct DiskFull {
     FileName name;
     bool operator==(const DiskFull&) const = default;
 };
-/// A sync of the journal failed, for the `attempts`-th time in a row; it is being rewritten into a new file. `is_final`:
-/// given up, nothing will be persisted any more.
+/// A sync of the journal failed, for the `attempts`-th time in a row; it is being rewritten into a new file.
+/// `is_final`: given up, nothing will be persisted any more.
 struct JournalFailed {
     int attempts = 0;
     bool is_final = false;
@@ -170,32 +172,32 @@ enum class CutStage : std::uint8_t {
 /// One partition. Data of LogStore, spelled out so that it can be compared and hashed.
 struct PartitionLog {
     TopicPartition tp;
-    SegmentLog files;                    // what was handed to files
+    SegmentLog files;  // what was handed to files
     EpochHistory history;
-    EpochHistory journaled_history;      // as the journal's latest commit, in flight or durable, has it
-    std::optional<Offset> history_cut;   // lowest cut of `history` since then
+    EpochHistory journaled_history;     // as the journal's latest commit, in flight or durable, has it
+    std::optional<Offset> history_cut;  // lowest cut of `history` since then
     std::uint64_t history_version = 0;
     std::uint64_t history_version_journaled = 0;  // in the commit in flight or durable
     std::uint64_t history_version_durable = 0;
     Offset log_start_offset;
-    Offset log_start_journaled;          // in the commit in flight or durable
+    Offset log_start_journaled;  // in the commit in flight or durable
     Offset log_end_offset;
     Offset durable_end_offset;
     Offset high_watermark;
     LogCondition condition = LogCondition::kOpen;
     std::optional<Offset> damaged_at;
-    std::vector<BatchRun> held;          // appended, not handed to files
+    std::vector<BatchRun> held;  // appended, not handed to files
     std::uint64_t held_bytes = 0;
-    CutRequest wanted_cut;               // not yet in a durable journal commit
+    CutRequest wanted_cut;  // not yet in a durable journal commit
     CutRequest active_cut;
     CutStage cut_stage = CutStage::kNone;
     int cut_syncs_outstanding = 0;
-    bool is_cut_failed = false;          // one of the syncs of this attempt failed
+    bool is_cut_failed = false;  // one of the syncs of this attempt failed
     int cut_attempts = 0;
-    Offset verified_to;                  // kVerifying: kept records below were read back well
+    Offset verified_to;  // kVerifying: kept records below were read back well
     bool is_verify_retried = false;
-    bool needs_new_file = false;         // L9: nothing more is to be written to the file whose sync failed
-    bool is_dirty = false;               // something for the next commit
+    bool needs_new_file = false;  // L9: nothing more is to be written to the file whose sync failed
+    bool is_dirty = false;        // something for the next commit
     bool is_dropping = false;
     bool is_in_commit = false;
     bool is_names_in_commit = false;     // the commit's directory sync is for this log too
@@ -221,11 +223,12 @@ class LogStore {
     /// The store of an empty data directory.
     explicit LogStore(const LogStoreConfig& config) : config_(config) {}
 
-    /// To be called once, after construction or recovery, when the broker has made durable whatever the recovery's findings
-    /// demand (a renewed incarnation, I10): begins repairs, after which the findings are no longer visible on disk.
+    /// To be called once, after construction or recovery, when the broker has made durable whatever the recovery's
+    /// findings demand (a renewed incarnation, I10): begins repairs, after which the findings are no longer visible on
+    /// disk.
     void start(StoreOutputs& out);
-    /// Starts a commit if none is in flight and something is dirty. To be called at the end of every broker step that called
-    /// anything here, step() included, so that one commit serves all of it.
+    /// Starts a commit if none is in flight and something is dirty. To be called at the end of every broker step that
+    /// called anything here, step() included, so that one commit serves all of it.
     void flush(StoreOutputs& out);
     /// Takes a completion; ignores those of other owners.
     void step(const FileEvent& event, StoreOutputs& out);
@@ -236,17 +239,18 @@ class LogStore {
     void create_partition(const TopicPartition& tp);
     /// Removes a log: durably in the journal first, then its files. No reports about it any more.
     void drop_partition(const TopicPartition& tp);
-    /// Appends whole batches that are stamped and start at the log end. Epochs new to the history are noted at their first
-    /// record (L3). Records of epoch 0 are taken only while the history is empty.
+    /// Appends whole batches that are stamped and start at the log end. Epochs new to the history are noted at their
+    /// first record (L3). Records of epoch 0 are taken only while the history is empty.
     Result<void, AppendRefusal> append(const TopicPartition& tp, const Bytes& batches, StoreOutputs& out);
-    /// F5: notes that an epoch starts at the log end or past it, before any record of it. Durable when Persisted names it.
+    /// F5: notes that an epoch starts at the log end or past it, before any record of it. Durable when Persisted names
+    /// it.
     Result<void, HistoryRefusal> note_epoch(const TopicPartition& tp, const EpochStart& entry);
     /// Goes to disk with the next commit, for whatever reason that happens. Clamped to the log end; never moves back.
     void set_high_watermark(const TopicPartition& tp, Offset high_watermark);
     /// L7: moves the log start forward (clamped to the durable end; never back). Files go once that is durable.
     void advance_log_start(const TopicPartition& tp, Offset log_start_offset);
-    /// Cuts everything at and past `to`, or past the start of the batch holding `to`. Returns the new log end, which counts at
-    /// once. The caller answers for L8. The high watermark is clamped. Ends damage at or past the new end.
+    /// Cuts everything at and past `to`, or past the start of the batch holding `to`. Returns the new log end, which
+    /// counts at once. The caller answers for L8. The high watermark is clamped. Ends damage at or past the new end.
     Offset truncate(const TopicPartition& tp, Offset to);
     /// L7, L3: drops everything, history and high watermark included; the log starts again, empty, at `start_offset`.
     void reset(const TopicPartition& tp, Offset start_offset);
@@ -284,8 +288,8 @@ class LogStore {
         FileOpId op;
         OpKind kind = OpKind::kDataSync;
         TopicPartition tp;
-        ReadRequest read;       // kRead
-        FileRange range;        // kRead, kVerifyRead
+        ReadRequest read;  // kRead
+        FileRange range;   // kRead, kVerifyRead
         std::uint64_t cut_count = 0;
         bool is_retry = false;  // kRead: the second attempt
         bool operator==(const PendingOp&) const = default;
@@ -340,11 +344,11 @@ class LogStore {
     void on_bad_read(const PendingOp& op, PartitionLog& log, std::optional<Offset> bad_at, StoreOutputs& out);
 
     LogStoreConfig config_;
-    std::vector<PartitionLog> logs_;        // sorted by tp
-    std::vector<TopicPartition> dirty_;     // logs with is_dirty, in the order they became so
+    std::vector<PartitionLog> logs_;     // sorted by tp
+    std::vector<TopicPartition> dirty_;  // logs with is_dirty, in the order they became so
     std::vector<PendingOp> pending_;
     std::uint64_t next_op_ = 1;
-    std::uint64_t cut_count_ = 0;           // of all logs, gone ones included
+    std::uint64_t cut_count_ = 0;  // of all logs, gone ones included
     bool is_started_ = false;
     bool is_full_ = false;
     bool has_journal_ = false;  // one of this life is durable. Until then nothing is written to segments and no file is
@@ -354,11 +358,11 @@ class LogStore {
     CommitStage commit_stage_ = CommitStage::kIdle;
     std::vector<TopicPartition> in_commit_;
     int commit_syncs_outstanding_ = 0;
-    bool is_names_dirty_ = false;           // removals, or names found at recovery
+    bool is_names_dirty_ = false;  // removals, or names found at recovery
 
     std::uint64_t journal_generation_ = 0;  // 0: none written yet
     std::uint64_t journal_size_bytes_ = 0;
-    std::uint64_t commit_sequence_ = 0;     // of the latest commit written to the present journal file
+    std::uint64_t commit_sequence_ = 0;  // of the latest commit written to the present journal file
     bool must_rotate_journal_ = true;
     bool is_journal_write_failed_ = false;
     int journal_attempts_ = 0;

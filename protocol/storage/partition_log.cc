@@ -105,7 +105,8 @@ void journal_partition(PartitionLog& log, CommitWriter& writer, bool is_snapshot
     log.history.truncate_from_start(log.log_start_offset);
     journal_history(log, writer, is_snapshot);
     const CutRequest cut = merge_cuts(log.active_cut, log.wanted_cut);
-    const Offset durable_end = log.is_in_commit ? std::max(log.captured_end, log.durable_end_offset) : log.durable_end_offset;
+    const Offset durable_end =
+        log.is_in_commit ? std::max(log.captured_end, log.durable_end_offset) : log.durable_end_offset;
     const Offset high_watermark = std::max(log.high_watermark, log.log_start_offset);
     // The history comes first: a reader drops what the log start makes superfluous when it sees the partition's slot.
     writer.add_partition({log.tp, log.log_start_offset, durable_end, high_watermark, cut.kind, cut.cut_to, {}});

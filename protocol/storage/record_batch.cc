@@ -14,10 +14,12 @@ constexpr std::size_t kCrcAt = 17;
 constexpr std::size_t kLeaderEpochAt = 12;
 constexpr std::int32_t kBatchLengthMin = static_cast<std::int32_t>(kBatchHeaderBytes - kBatchLengthPrefixBytes);
 constexpr std::int64_t kOffsetMax = std::int64_t{1} << 62;  // far from where adding to an offset overflows
-constexpr int kCompressionMax = 4;              // none, gzip, snappy, lz4, zstd
+constexpr int kCompressionMax = 4;                          // none, gzip, snappy, lz4, zstd
 constexpr std::int16_t kAttributesKnown = 0x7F;  // compression, timestamp type, transactional, control, delete horizon
 
-Failure<BatchError> failure(BatchError error) { return Failure<BatchError>(error); }
+Failure<BatchError> failure(BatchError error) {
+    return Failure<BatchError>(error);
+}
 
 void put_be(std::span<std::byte> into, std::size_t at, std::uint64_t value, std::size_t size) {
     for (std::size_t i = 0; i < size; ++i)
@@ -74,8 +76,8 @@ RecordHeaderView read_header_view(ByteReader& in) {
 }
 
 /// Offset and timestamp of a record from its deltas; empty if a delta points out of the batch or wraps.
-std::optional<RecordView> place_record(const BatchHeader& header, std::int64_t timestamp_delta, std::int64_t offset_delta,
-                                       std::int32_t expected_delta) {
+std::optional<RecordView> place_record(const BatchHeader& header, std::int64_t timestamp_delta,
+                                       std::int64_t offset_delta, std::int32_t expected_delta) {
     if (offset_delta != expected_delta) return std::nullopt;
     std::int64_t timestamp_ms = 0;
     if (__builtin_add_overflow(header.base_timestamp_ms, timestamp_delta, &timestamp_ms)) return std::nullopt;
@@ -102,15 +104,24 @@ std::optional<Bytes> copy_of(const std::optional<BytesView>& view) {
 
 const char* describe(BatchError error) {
     switch (error) {
-        case BatchError::kTooShort: return "too short";
-        case BatchError::kBadLength: return "bad length";
-        case BatchError::kBadMagic: return "bad magic";
-        case BatchError::kBadOffset: return "bad offset";
-        case BatchError::kBadCount: return "bad record count";
-        case BatchError::kBadAttributes: return "bad attributes";
-        case BatchError::kBadCrc: return "bad crc";
-        case BatchError::kBadRecord: return "bad record";
-        case BatchError::kCompressed: return "compressed";
+        case BatchError::kTooShort:
+            return "too short";
+        case BatchError::kBadLength:
+            return "bad length";
+        case BatchError::kBadMagic:
+            return "bad magic";
+        case BatchError::kBadOffset:
+            return "bad offset";
+        case BatchError::kBadCount:
+            return "bad record count";
+        case BatchError::kBadAttributes:
+            return "bad attributes";
+        case BatchError::kBadCrc:
+            return "bad crc";
+        case BatchError::kBadRecord:
+            return "bad record";
+        case BatchError::kCompressed:
+            return "compressed";
     }
     return "unknown";
 }
@@ -166,7 +177,8 @@ Bytes stamp(const Bytes& batches, const BatchStamp& with) {
             const BatchHeader header = read_header(in, magic);
             CHECK(header.batch_length >= kBatchLengthMin);
             put_be(into, at, static_cast<std::uint64_t>(next.value), sizeof(std::int64_t));
-            put_be(into, at + kLeaderEpochAt, static_cast<std::uint32_t>(with.leader_epoch.value), sizeof(std::int32_t));
+            put_be(into, at + kLeaderEpochAt, static_cast<std::uint32_t>(with.leader_epoch.value),
+                   sizeof(std::int32_t));
             next += header.last_offset_delta + 1;
             at += header.size_bytes();
         }

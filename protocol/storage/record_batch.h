@@ -1,9 +1,9 @@
 /// Kafka record batches, layout version 2: the one form records have at rest and on the wire (L1). A batch is never
 /// re-encoded; only its base offset and leader epoch, which its CRC does not cover, are stamped when it is appended.
 ///
-/// Layout (big endian): base offset i64, batch length i32 (bytes after this field), leader epoch i32, magic i8 = 2, CRC-32C
-/// u32 of everything after it, attributes i16, last offset delta i32, base and max timestamp i64, producer id i64, producer
-/// epoch i16, base sequence i32, record count i32, records.
+/// Layout (big endian): base offset i64, batch length i32 (bytes after this field), leader epoch i32, magic i8 = 2,
+/// CRC-32C u32 of everything after it, attributes i16, last offset delta i32, base and max timestamp i64, producer id
+/// i64, producer epoch i16, base sequence i32, record count i32, records.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,8 @@ enum class BatchError : std::uint8_t {
     kBadCount,       // record count is not last offset delta + 1, or above the limit
     kBadAttributes,  // bits without meaning, or an unknown compression
     kBadCrc,
-    kBadRecord,      // the records do not decode to exactly the batch's bytes
-    kCompressed,     // records were asked for of a compressed batch
+    kBadRecord,   // the records do not decode to exactly the batch's bytes
+    kCompressed,  // records were asked for of a compressed batch
 };
 /// A word for messages: "bad crc".
 const char* describe(BatchError error);
@@ -61,7 +61,9 @@ struct BatchHeader {
     std::int32_t record_count = 0;
 
     /// The whole batch.
-    [[nodiscard]] std::size_t size_bytes() const { return static_cast<std::size_t>(batch_length) + kBatchLengthPrefixBytes; }
+    [[nodiscard]] std::size_t size_bytes() const {
+        return static_cast<std::size_t>(batch_length) + kBatchLengthPrefixBytes;
+    }
     /// Offset after the batch's last record (exclusive end).
     [[nodiscard]] Offset next_offset() const { return base_offset + last_offset_delta + 1; }
     [[nodiscard]] int compression() const { return attributes & 0x7; }

@@ -30,8 +30,8 @@ std::vector<PartitionFiles> group_by_partition(const DirectoryImage& image, std:
         const bool has_segment = find_file(image, segment_file_name(parsed->tp, parsed->base_offset)) != nullptr;
         if (!is_segment && !has_segment) strays.push_back(file.name);
         if (!is_segment) continue;
-        partitions.back().segments.push_back(
-            {parsed->base_offset, file.name, &file, find_file(image, index_file_name(parsed->tp, parsed->base_offset))});
+        partitions.back().segments.push_back({parsed->base_offset, file.name, &file,
+                                              find_file(image, index_file_name(parsed->tp, parsed->base_offset))});
     }
     // Names sort by text: partition 10 before partition 2.
     std::sort(partitions.begin(), partitions.end(),
@@ -56,7 +56,8 @@ class StoreRecoverer {
         std::vector<PartitionFiles> files = group_by_partition(image_, store_.stray_files_);
         JournalState journal = read_journal(image_);
         // Segments are written only once a journal is durable: without one, the journal was lost.
-        if (journal.condition == JournalCondition::kEmpty && !files.empty()) journal.condition = JournalCondition::kDamaged;
+        if (journal.condition == JournalCondition::kEmpty && !files.empty())
+            journal.condition = JournalCondition::kDamaged;
         is_journal_trusted_ = journal.condition != JournalCondition::kDamaged;
         if (!is_journal_trusted_) add_unknown_partitions(files, journal.partitions);
 
@@ -76,10 +77,12 @@ class StoreRecoverer {
 
   private:
     /// What a lost journal would have said at the least: the files there are, with no promise.
-    static void add_unknown_partitions(const std::vector<PartitionFiles>& files, std::vector<PartitionRecord>& records) {
+    static void add_unknown_partitions(const std::vector<PartitionFiles>& files,
+                                       std::vector<PartitionRecord>& records) {
         for (const PartitionFiles& each : files) {
-            const auto at = std::lower_bound(records.begin(), records.end(), each.tp,
-                                             [](const PartitionRecord& r, const TopicPartition& tp) { return r.tp < tp; });
+            const auto at =
+                std::lower_bound(records.begin(), records.end(), each.tp,
+                                 [](const PartitionRecord& r, const TopicPartition& tp) { return r.tp < tp; });
             if (each.segments.empty() || (at != records.end() && at->tp == each.tp)) continue;
             const Offset start = each.segments.front().base_offset;
             records.insert(at, PartitionRecord{each.tp, start, start, start, PendingCut::kNone, Offset(0), {}});
@@ -136,7 +139,8 @@ class StoreRecoverer {
         log.doomed_files = std::move(scan.doomed);
         log.durable_end_offset = found.durable_end_offset;
         if (scan.damage != PartitionDamage::kNone) {
-            // Stays in the journal as promised, so that another boot finds the same damage, until truncate() or reset().
+            // Stays in the journal as promised, so that another boot finds the same damage, until truncate() or
+            // reset().
             log.condition = LogCondition::kDamaged;
             log.damaged_at = found.damaged_at;
         } else {
@@ -151,7 +155,8 @@ class StoreRecoverer {
     void adopt_journal(const JournalState& journal) {
         store_.journal_generation_ = journal.generation_max;
         store_.old_journals_ = journal.generations;
-        if (!store_.old_journals_.empty()) store_.old_journals_.pop_back();  // the newest joins them at the first rotation
+        if (!store_.old_journals_.empty())
+            store_.old_journals_.pop_back();  // the newest joins them at the first rotation
         store_.must_rotate_journal_ = true;
         store_.is_names_dirty_ = true;
     }

@@ -1,5 +1,5 @@
-/// Boot: from the files as they are found to a LogStore, and what was found (L3, L4, I10). A pure function of the directory
-/// image; nothing on disk changes before LogStore::start.
+/// Boot: from the files as they are found to a LogStore, and what was found (L3, L4, I10). A pure function of the
+/// directory image; nothing on disk changes before LogStore::start.
 #pragma once
 
 #include <optional>
@@ -24,8 +24,8 @@ struct PartitionRecovery {
     Offset high_watermark;
     EpochHistory history;
     PartitionDamage damage = PartitionDamage::kNone;
-    Offset damaged_at;          // meaningful if damaged
-    bool is_foreign = false;    // L3: records, all without an epoch, and no history: discard and recopy
+    Offset damaged_at;                // meaningful if damaged
+    bool is_foreign = false;          // L3: records, all without an epoch, and no history: discard and recopy
     bool is_history_rebuilt = false;  // from batch headers
     bool has_torn_tail = false;       // something past the log end is cut at start
     bool operator==(const PartitionRecovery&) const = default;
@@ -38,8 +38,8 @@ struct StoreRecovery {
     /// Partition folders the journal does not know (never promised, or dropped): their files are removed after start.
     std::vector<TopicPartition> strays;
 
-    /// Some promised records, or the journal of promises, cannot be vouched for: the data incarnation has to be renewed,
-    /// durably, before LogStore::start (I10).
+    /// Some promised records, or the journal of promises, cannot be vouched for: the data incarnation has to be
+    /// renewed, durably, before LogStore::start (I10).
     [[nodiscard]] bool has_damage() const;
 };
 

@@ -1,4 +1,5 @@
-// The file next to a sealed segment: its sparse index, so that recovery need not read the segment to find offsets in it.
+// The file next to a sealed segment: its sparse index, so that recovery need not read the segment to find offsets in
+// it.
 #include "protocol/base/crc32c.h"
 #include "protocol/storage/segment_log.h"
 
@@ -9,8 +10,10 @@ constexpr std::uint32_t kMagic = 0x4954'4C54U;  // "TLTI"
 constexpr std::size_t kEntryBytes = 8;
 
 std::optional<DecodeError> fault_of(const SegmentIndex& index) {
-    if (index.base_offset.value < 0 || index.next_offset <= index.base_offset) return DecodeError{"segment index: offsets"};
-    if (index.entries.empty() || index.entries.front() != IndexEntry{}) return DecodeError{"segment index: first entry"};
+    if (index.base_offset.value < 0 || index.next_offset <= index.base_offset)
+        return DecodeError{"segment index: offsets"};
+    if (index.entries.empty() || index.entries.front() != IndexEntry{})
+        return DecodeError{"segment index: first entry"};
     for (std::size_t i = 1; i < index.entries.size(); ++i) {
         const bool is_rising = index.entries[i].offset_delta > index.entries[i - 1].offset_delta &&
                                index.entries[i].position > index.entries[i - 1].position;

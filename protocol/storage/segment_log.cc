@@ -18,7 +18,8 @@ constexpr std::string_view kIndexSuffix = ".index";
 FileName partition_file_name(const TopicPartition& tp, Offset base_offset, std::string_view suffix) {
     std::array<char, kFileNameBytesMax> text{};
     constexpr std::string_view kHex = "0123456789abcdef";
-    for (std::size_t i = 0; i < kTopicDigits; ++i) text[i] = kHex[(tp.topic.value >> (4 * (kTopicDigits - 1 - i))) & 0xFU];
+    for (std::size_t i = 0; i < kTopicDigits; ++i)
+        text[i] = kHex[(tp.topic.value >> (4 * (kTopicDigits - 1 - i))) & 0xFU];
     text[kTopicDigits] = '-';
     char* const text_end = text.data() + text.size();
     char* at = std::to_chars(text.data() + kTopicDigits + 1, text_end, tp.partition.value).ptr;
@@ -37,7 +38,9 @@ bool parse_digits(std::string_view text, Int& into, int base) {
     return error == std::errc() && end == text.data() + text.size();
 }
 
-bool is_index_before(const IndexEntry& entry, std::uint32_t offset_delta) { return entry.offset_delta < offset_delta; }
+bool is_index_before(const IndexEntry& entry, std::uint32_t offset_delta) {
+    return entry.offset_delta < offset_delta;
+}
 
 std::uint32_t delta_of(const Segment& segment, Offset offset) {
     return static_cast<std::uint32_t>(offset - segment.base_offset);
@@ -45,8 +48,9 @@ std::uint32_t delta_of(const Segment& segment, Offset offset) {
 
 /// The last entry at or below `offset`, which is inside the segment.
 std::size_t entry_at_or_below(const Segment& segment, Offset offset) {
-    const auto after = std::upper_bound(segment.index.begin(), segment.index.end(), delta_of(segment, offset),
-                                        [](std::uint32_t d, const IndexEntry& entry) { return d < entry.offset_delta; });
+    const auto after =
+        std::upper_bound(segment.index.begin(), segment.index.end(), delta_of(segment, offset),
+                         [](std::uint32_t d, const IndexEntry& entry) { return d < entry.offset_delta; });
     CHECK(after != segment.index.begin());
     return static_cast<std::size_t>(after - segment.index.begin()) - 1;
 }
@@ -88,8 +92,8 @@ std::optional<PartitionFile> parse_partition_file(std::string_view name) {
     const bool is_segment = file.substr(kOffsetDigits) == kSegmentSuffix;
     parsed.kind = is_segment ? PartitionFileKind::kSegment : PartitionFileKind::kIndex;
     // One spelling only: what does not print back is somebody else's file.
-    const FileName again = is_segment ? segment_file_name(parsed.tp, parsed.base_offset)
-                                      : index_file_name(parsed.tp, parsed.base_offset);
+    const FileName again =
+        is_segment ? segment_file_name(parsed.tp, parsed.base_offset) : index_file_name(parsed.tp, parsed.base_offset);
     return again == FileName(name) ? std::optional<PartitionFile>(parsed) : std::nullopt;
 }
 
@@ -118,7 +122,8 @@ void SegmentLog::append(const BatchRun& run, const SegmentConfig& config, Offset
 
 Segment& SegmentLog::open_segment(std::uint64_t batch_bytes, const SegmentConfig& config, Offset high_watermark,
                                   std::vector<FileEffect>& effects) {
-    if (!segments_.empty() && !is_open_sealed_ && has_room(segments_.back(), batch_bytes, config)) return segments_.back();
+    if (!segments_.empty() && !is_open_sealed_ && has_room(segments_.back(), batch_bytes, config))
+        return segments_.back();
     const Offset base_offset = end_offset();
     if (!segments_.empty()) seal_last(config, high_watermark, effects);
     segments_.push_back(Segment{base_offset, base_offset, 0, false, false, {}});

@@ -34,8 +34,8 @@ struct PartitionFile {
 std::optional<PartitionFile> parse_partition_file(std::string_view name);
 
 struct SegmentConfig {
-    std::uint32_t segment_bytes_max = 64U << 20U;     // a batch that would cross it opens the next segment
-    std::uint32_t index_interval_bytes = 4096;        // spacing of index entries in sealed segments below the high watermark
+    std::uint32_t segment_bytes_max = 64U << 20U;  // a batch that would cross it opens the next segment
+    std::uint32_t index_interval_bytes = 4096;  // spacing of index entries in sealed segments below the high watermark
     BatchLimits batch;
     bool operator==(const SegmentConfig&) const = default;
 };
@@ -49,10 +49,10 @@ struct IndexEntry {
 
 struct Segment {
     Offset base_offset;
-    Offset next_offset;          // exclusive end
+    Offset next_offset;  // exclusive end
     std::uint32_t size_bytes = 0;
-    bool is_dirty = false;       // written or truncated since its last sync was asked for
-    bool is_thinned = false;     // the index is sparse
+    bool is_dirty = false;    // written or truncated since its last sync was asked for
+    bool is_thinned = false;  // the index is sparse
     std::vector<IndexEntry> index;
     bool operator==(const Segment&) const = default;
 };
@@ -66,8 +66,8 @@ struct FileRange {
 };
 
 struct ReadRange {
-    Offset from;    // inclusive
-    Offset up_to;   // exclusive
+    Offset from;   // inclusive
+    Offset up_to;  // exclusive
     std::uint64_t bytes_max = 0;
 };
 
@@ -84,12 +84,14 @@ class SegmentLog {
     /// A log without files whose first record will be at `start_offset`.
     SegmentLog(const TopicPartition& tp, Offset start_offset) : tp_(tp), start_offset_(start_offset) {}
 
-    /// Writes a run at the end, rolling segments; its batches must be contiguous with the log. `high_watermark` bounds what
-    /// may be thinned in segments sealed by this.
-    void append(const BatchRun& run, const SegmentConfig& config, Offset high_watermark, std::vector<FileEffect>& effects);
+    /// Writes a run at the end, rolling segments; its batches must be contiguous with the log. `high_watermark` bounds
+    /// what may be thinned in segments sealed by this.
+    void append(const BatchRun& run, const SegmentConfig& config, Offset high_watermark,
+                std::vector<FileEffect>& effects);
     /// The largest batch boundary known at or below `to`, within [start, end].
     [[nodiscard]] Offset boundary_at_or_below(Offset to) const;
-    /// Cuts to `to`, which must be a boundary: removes later segments, shortens the one it falls into and marks it dirty.
+    /// Cuts to `to`, which must be a boundary: removes later segments, shortens the one it falls into and marks it
+    /// dirty.
     void truncate(Offset to, std::vector<FileEffect>& effects);
     /// Asks for all file effects of a cut to the present end once more (after one of them failed).
     void repeat_cut(std::vector<FileEffect>& effects);
@@ -100,12 +102,14 @@ class SegmentLog {
     /// Nothing is appended to the open segment any more: the next append starts a new file.
     void seal_open_segment() { is_open_sealed_ = true; }
 
-    /// Where to read: whole batches of one segment, from the one holding `range.from` on; at least one batch, otherwise no
-    /// more than bytes_max. Empty if `from` is outside the files.
+    /// Where to read: whole batches of one segment, from the one holding `range.from` on; at least one batch, otherwise
+    /// no more than bytes_max. Empty if `from` is outside the files.
     [[nodiscard]] std::optional<FileRange> locate(const ReadRange& range) const;
 
     [[nodiscard]] const TopicPartition& tp() const { return tp_; }
-    [[nodiscard]] Offset first_offset() const { return segments_.empty() ? start_offset_ : segments_.front().base_offset; }
+    [[nodiscard]] Offset first_offset() const {
+        return segments_.empty() ? start_offset_ : segments_.front().base_offset;
+    }
     [[nodiscard]] Offset end_offset() const { return segments_.empty() ? start_offset_ : segments_.back().next_offset; }
     [[nodiscard]] const std::vector<Segment>& segments() const { return segments_; }
     /// Names created or removed since the last directory sync was asked for.
@@ -169,9 +173,9 @@ struct BatchDamage {
     BatchError error = BatchError::kBadCrc;
     bool operator==(const BatchDamage&) const = default;
 };
-/// From `bytes`, which start at a batch boundary, the batches from the one holding `range.from` up to the first that would
-/// pass `range.up_to`, or bytes_max (but at least one batch). Checks each batch's CRC, that they are contiguous, and its epoch
-/// against `history` (the epoch is outside the CRC).
+/// From `bytes`, which start at a batch boundary, the batches from the one holding `range.from` up to the first that
+/// would pass `range.up_to`, or bytes_max (but at least one batch). Checks each batch's CRC, that they are contiguous,
+/// and its epoch against `history` (the epoch is outside the CRC).
 Result<BatchSlice, BatchDamage> slice_batches(const Bytes& bytes, const ReadRange& range, const EpochHistory& history,
                                               const BatchLimits& limits = {});
 

@@ -11,7 +11,7 @@ namespace {
 /// How far one segment file was good.
 struct SegmentScan {
     Segment segment;
-    bool is_whole = true;        // the file ends where the last good batch ends
+    bool is_whole = true;  // the file ends where the last good batch ends
     bool is_unreadable = false;
 };
 
@@ -51,7 +51,8 @@ class LogScanner {
     /// Removed segments may have come back, one or the other, if their removal was not durable.
     void skip_below_log_start() {
         const std::vector<SegmentFile>& segments = input_.segments;
-        for (; next_ + 1 < segments.size() && segments[next_ + 1].base_offset <= input_.record.log_start_offset; ++next_)
+        for (; next_ + 1 < segments.size() && segments[next_ + 1].base_offset <= input_.record.log_start_offset;
+             ++next_)
             doom(segments[next_], scan_.below_log_start);
     }
 
@@ -59,7 +60,8 @@ class LogScanner {
     bool take_segment() {
         const SegmentFile& file = input_.segments[next_];
         const bool is_first = scan_.files.segments().empty();
-        const Offset place = is_first ? std::min(file.base_offset, input_.record.log_start_offset) : scan_.files.end_offset();
+        const Offset place =
+            is_first ? std::min(file.base_offset, input_.record.log_start_offset) : scan_.files.end_offset();
         if (file.base_offset != place || file.base_offset >= limit_) return false;
         SegmentScan found = can_trust_index(file) ? adopt_by_index(file) : scan_segment(file);
         is_unreadable_ = found.is_unreadable;
@@ -88,7 +90,8 @@ class LogScanner {
         Result<SegmentIndex, DecodeError> index = decode_segment_index(*file.index->content);
         CHECK(index.has_value());
         SegmentScan found;
-        found.segment = {index->base_offset, index->next_offset, index->size_bytes, false, true, std::move(index->entries)};
+        found.segment = {index->base_offset,       index->next_offset, index->size_bytes, false, true,
+                         std::move(index->entries)};
         return found;
     }
 
@@ -111,7 +114,8 @@ class LogScanner {
         if (!header || header->base_offset != segment.next_offset) return false;
         const Offset next = header->next_offset();
         constexpr std::int64_t kDeltaMax = std::numeric_limits<std::uint32_t>::max();
-        if (next - segment.base_offset > kDeltaMax || segment.size_bytes + header->size_bytes() > kDeltaMax) return false;
+        if (next - segment.base_offset > kDeltaMax || segment.size_bytes + header->size_bytes() > kDeltaMax)
+            return false;
         if (next > limit_ || !is_epoch_right(*header)) return false;
         const auto offset_delta = static_cast<std::uint32_t>(header->base_offset - segment.base_offset);
         segment.index.push_back({offset_delta, segment.size_bytes});
@@ -157,7 +161,8 @@ class LogScanner {
     }
 
     PartitionDamage judge(bool has_rest, bool is_below_start) const {
-        const bool is_short = scan_.end_offset < promised_end_ || (is_below_start && promised_end_ > input_.record.log_start_offset);
+        const bool is_short =
+            scan_.end_offset < promised_end_ || (is_below_start && promised_end_ > input_.record.log_start_offset);
         const bool is_beyond_cut = scan_.files.end_offset() >= limit_;
         if (is_unreadable_ && !is_beyond_cut) return PartitionDamage::kBad;
         if (is_short) return has_left_over_ ? PartitionDamage::kBad : PartitionDamage::kMissing;
@@ -174,7 +179,7 @@ class LogScanner {
 
     const LogScanInput& input_;
     LogScan scan_;
-    std::size_t next_ = 0;  // segment to be looked at
+    std::size_t next_ = 0;                                    // segment to be looked at
     Offset limit_{std::numeric_limits<std::int64_t>::max()};  // exclusive: what is past it is to be cut
     Offset promised_end_;
     bool has_left_over_ = false;
@@ -183,7 +188,9 @@ class LogScanner {
 
 }  // namespace
 
-LogScan scan_log(const LogScanInput& input) { return LogScanner(input).run(); }
+LogScan scan_log(const LogScanInput& input) {
+    return LogScanner(input).run();
+}
 
 void doom(const SegmentFile& segment, std::vector<FileName>& files) {
     files.push_back(segment.name);

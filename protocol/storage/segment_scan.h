@@ -1,5 +1,5 @@
-/// Recovery of one partition: reads its segments batch by batch against what the journal promised (L3, L4), and decides what
-/// is kept, what is a torn tail to be cut, and what is damage.
+/// Recovery of one partition: reads its segments batch by batch against what the journal promised (L3, L4), and decides
+/// what is kept, what is a torn tail to be cut, and what is damage.
 #pragma once
 
 #include <vector>
@@ -20,23 +20,24 @@ struct SegmentFile {
 struct LogScanInput {
     const PartitionRecord& record;
     const std::vector<SegmentFile>& segments;  // by base offset
-    bool is_journal_trusted = true;  // if not: durable ends are lower bounds, histories come from batch headers, any bad
-                                     // byte may have been promised
+    bool is_journal_trusted = true;  // if not: durable ends are lower bounds, histories come from batch headers, any
+                                     // bad byte may have been promised
     const LogStoreConfig& config;
 };
 
 struct LogScan {
-    SegmentLog files;            // what is kept, or the good prefix of a damaged log
+    SegmentLog files;  // what is kept, or the good prefix of a damaged log
     EpochHistory history;
     bool is_history_rebuilt = false;
-    Offset end_offset;           // exclusive
+    Offset end_offset;  // exclusive
     PartitionDamage damage = PartitionDamage::kNone;
     bool needs_cut = false;
     CutRequest cut;
     std::vector<FileName> doomed;           // past the cut or the damage
     std::vector<FileName> below_log_start;  // not needed any more
-    /// Kept records above the durable end, to be written again as they are before they are synced: if a sync of them had
-    /// failed before the process died, the kernel holds them as clean, and a sync alone would report ok for nothing (L9).
+    /// Kept records above the durable end, to be written again as they are before they are synced: if a sync of them
+    /// had failed before the process died, the kernel holds them as clean, and a sync alone would report ok for nothing
+    /// (L9).
     std::vector<WriteFile> rewrites;
 };
 

@@ -10,7 +10,9 @@ constexpr std::uint32_t kMagic = 0x5453'4C54U;  // "TLST"
 constexpr std::uint32_t kVersion = 1;
 constexpr std::size_t kHeaderBytes = 24;  // magic, version, sequence, length, crc
 
-StateCopy other(StateCopy copy) { return copy == StateCopy::kA ? StateCopy::kB : StateCopy::kA; }
+StateCopy other(StateCopy copy) {
+    return copy == StateCopy::kA ? StateCopy::kB : StateCopy::kA;
+}
 
 std::uint32_t copy_crc(const FileName& name, std::uint64_t sequence, std::span<const std::byte> content) {
     ByteWriter covered;
@@ -60,7 +62,9 @@ FileName StateFile::copy_name(StateCopy copy) const {
     return name;
 }
 
-bool StateFile::owns(const FileName& file) const { return file == copy_name(StateCopy::kA) || file == copy_name(StateCopy::kB); }
+bool StateFile::owns(const FileName& file) const {
+    return file == copy_name(StateCopy::kA) || file == copy_name(StateCopy::kB);
+}
 
 StateSequence StateFile::write(Bytes content, std::vector<FileEffect>& effects) {
     requested_ = StateSequence(requested_.value + 1);
@@ -165,8 +169,9 @@ StateFileOutcome StateFile::complete(std::vector<FileEffect>& effects) {
     return StateFileOutcome::kDurable;
 }
 
-/// The best copy goes first: it is overwritten with what it holds, so a crash meanwhile changes nothing in it, whether it was
-/// durable or only in the memory of a kernel that outlived a killed process. The other one may be touched only after that.
+/// The best copy goes first: it is overwritten with what it holds, so a crash meanwhile changes nothing in it, whether
+/// it was durable or only in the memory of a kernel that outlived a killed process. The other one may be touched only
+/// after that.
 void StateFile::start_repair(std::vector<FileEffect>& effects) {
     if (stage_ != Stage::kIdle || !repair_content_) return;
     const Bytes content = std::move(*repair_content_);
@@ -208,8 +213,8 @@ CopyFound look_at(const DirectoryImage& image, const StateFile& state, StateCopy
     return found;
 }
 
-/// The second copy is created only after the first one is durable: while it is not there, a first copy that is no whole one
-/// was never finished, and nothing was ever promised.
+/// The second copy is created only after the first one is durable: while it is not there, a first copy that is no whole
+/// one was never finished, and nothing was ever promised.
 StateFileCondition condition_without_value(const CopyFound& a, const CopyFound& b) {
     const bool never_finished = !b.is_present && !a.is_unreadable;
     return never_finished ? StateFileCondition::kAbsent : StateFileCondition::kDamaged;

@@ -1,9 +1,9 @@
 /// A small file that is replaced as a whole and must survive anything a crash can do: two copies, `<name>.a` and
-/// `<name>.b`, with the same content and a sequence number. A write goes to one copy, is synced, then to the other; it is
-/// durable only after both. So at every instant one copy is whole, and one rotten copy costs nothing.
+/// `<name>.b`, with the same content and a sequence number. A write goes to one copy, is synced, then to the other; it
+/// is durable only after both. So at every instant one copy is whole, and one rotten copy costs nothing.
 ///
-/// Invariant: a copy is overwritten only while the other one holds, synced, the latest durable content; and the second copy
-/// comes into being only when the first one, its name included, is durable.
+/// Invariant: a copy is overwritten only while the other one holds, synced, the latest durable content; and the second
+/// copy comes into being only when the first one, its name included, is durable.
 #pragma once
 
 #include <cstdint>
@@ -89,13 +89,13 @@ class StateFile {
     StateSequence requested_;
     StateSequence writing_;
     StateSequence recovered_;
-    Bytes writing_content_;  // encoded copy
+    Bytes writing_content_;                // encoded copy
     std::optional<Bytes> repair_content_;  // found by recovery, to be made durable before anything else is written
     std::optional<Bytes> next_content_;
 };
 
 enum class StateFileCondition : std::uint8_t {
-    kAbsent,   // never written, or its first write never became durable
+    kAbsent,  // never written, or its first write never became durable
     kValue,
     kDamaged,  // it was written once, and no copy can be read back
 };
@@ -111,8 +111,8 @@ struct StateFileRecovery {
 
 StateFileRecovery recover_state_file(const DirectoryImage& image, FileName name, FileOwner owner);
 
-/// One copy's bytes, and back. The CRC covers `name` (without the copy's suffix) too, so that a copy of another state file
-/// that landed here never passes. Total; `content` shares storage with `bytes`.
+/// One copy's bytes, and back. The CRC covers `name` (without the copy's suffix) too, so that a copy of another state
+/// file that landed here never passes. Total; `content` shares storage with `bytes`.
 struct StateFileContent {
     StateSequence sequence;
     Bytes content;

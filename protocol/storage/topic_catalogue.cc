@@ -7,7 +7,9 @@ namespace {
 
 constexpr std::size_t kTopicBytesMin = 4 + 8 + 4 + 8 + 4 + 1;
 
-bool is_before(const TopicEntry& entry, std::string_view name) { return entry.name < name; }
+bool is_before(const TopicEntry& entry, std::string_view name) {
+    return entry.name < name;
+}
 
 TopicEntry read_entry(ByteReader& in) {
     TopicEntry entry;
@@ -17,6 +19,7 @@ TopicEntry read_entry(ByteReader& in) {
     entry.config.retention_records_max = in.i64();
     entry.config.min_in_sync_replicas = in.i32();
     entry.config.is_internal = in.boolean();
+    entry.config.is_deleting = in.boolean();
     return entry;
 }
 
@@ -68,6 +71,7 @@ void TopicCatalogue::fold(Digest& digest) const {
         digest.add(topic.config.retention_records_max);
         digest.add(topic.config.min_in_sync_replicas);
         digest.add(topic.config.is_internal ? 1 : 0);
+        digest.add(topic.config.is_deleting ? 1 : 0);
     }
 }
 
@@ -80,6 +84,7 @@ void encode(const TopicCatalogue& catalogue, ByteWriter& out) {
         out.i64(topic.config.retention_records_max);
         out.i32(topic.config.min_in_sync_replicas);
         out.boolean(topic.config.is_internal);
+        out.boolean(topic.config.is_deleting);
     }
 }
 

@@ -1,4 +1,5 @@
-/// Content of the state file `topics`: every topic this broker knows, by incarnation (F2). A deleted topic is simply absent.
+/// Content of the state file `topics`: every topic this broker knows, by incarnation (F2). A deleted topic is simply
+/// absent.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +21,7 @@ struct TopicConfig {
     std::int64_t retention_records_max = -1;  // per partition; -1: keep everything
     std::int32_t min_in_sync_replicas = 1;
     bool is_internal = false;
+    bool is_deleting = false;  // hidden; its records go once every replica that counts has hidden it
     bool operator==(const TopicConfig&) const = default;
 };
 
