@@ -59,6 +59,8 @@ void judge_set(const Context& context, const BrokerView& broker, const Leadershi
 bool has_below(const ClusterView& view, const CopyView& copy, const PartitionView& partition, BatchNumber batch,
                Offset high_watermark) {
     if (view.holds_durably(copy, partition, batch)) return true;
+    // A former leader deleted everything below: the member's log begins past it (L7).
+    if (copy.log_start_offset >= high_watermark && copy.log_start_offset <= partition.legal_start) return true;
     return ClusterView::once_held(copy, high_watermark - 1);
 }
 

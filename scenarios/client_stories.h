@@ -52,6 +52,7 @@ struct VerifiedPartition {
     TopicId topic_id;
     PartitionIndex partition;
     bool is_writable = false;  // a produce with acks=all was acknowledged
+    bool is_gone = false;      // the serving leader has no such topic any more
     Offset high_watermark;     // what the final read had to reach
     checker::FinalRead read;
     Offset written_end{0};  // exclusive end of the verifier's own record: a reading that stops before it is not the last

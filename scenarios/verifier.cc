@@ -17,9 +17,11 @@ class Verifier {
         for (const KnownTopic& topic : topics)
             for (std::int32_t partition = 0; partition < topic.partition_count; ++partition)
                 verification_.partitions.push_back(
-                    {topic.name, topic.id, PartitionIndex(partition), false, Offset(0), {}, Offset(0)});
+                    {topic.name, topic.id, PartitionIndex(partition), false, false, Offset(0), {}, Offset(0)});
         for (VerifiedPartition& partition : verification_.partitions)
             if (!await_written(partition)) return;
+        // What an administrator deleted meanwhile is nobody's promise any more; the checker knows of the call.
+        std::erase_if(verification_.partitions, [](const VerifiedPartition& each) { return each.is_gone; });
         for (VerifiedPartition& partition : verification_.partitions)
             if (!await_read(partition)) return;
         verification_.is_finished = true;
@@ -37,9 +39,9 @@ class Verifier {
 
     /// Tries for as long as the schedule lasts. Each try is a record of its own: an open one may be in the log.
     bool await_written(VerifiedPartition& partition) {
-        while (!partition.is_writable) {
+        while (!partition.is_writable && !partition.is_gone) {
             if (!await_write_attempt(partition)) return false;
-            if (!partition.is_writable && !client_.await_pause(client_.retry_pause())) return false;
+            if (!partition.is_writable && !partition.is_gone && !client_.await_pause(client_.retry_pause())) return false;
         }
         return true;
     }
@@ -62,6 +64,8 @@ class Verifier {
             client_.calls().operation_of<checker::ProduceCall>(client_.id()).base_offset = answer->base_offset;
         client_.end_call(reply.outcome());
         partition.is_writable = reply.is_ok();
+        partition.is_gone = reply.end == CallEnd::kAnswered &&
+                            reply.error() == clients::ErrorCode::kUnknownTopicOrPartition;
         if (reply.is_ok() && answer != nullptr) partition.written_end = answer->base_offset + 1;
         return reply.end != CallEnd::kHostDied;
     }
