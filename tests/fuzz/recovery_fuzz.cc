@@ -1,5 +1,5 @@
-// Any bytes as a data directory: recovered without a crash into a store that keeps its invariants and can go on working.
-// The input is cut into files: a name selector, a length, the content.
+// Any bytes as a data directory: recovered without a crash into a store that keeps its invariants and can go on
+// working. The input is cut into files: a name selector, a length, the content.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -17,14 +17,22 @@ constexpr TopicPartition kPartition{TopicId(1), PartitionIndex(0)};
 
 FileName pick_name(std::uint8_t selector) {
     switch (selector % 8) {
-        case 0: return journal_file_name(1);
-        case 1: return journal_file_name(2);
-        case 2: return segment_file_name(kPartition, Offset(0));
-        case 3: return index_file_name(kPartition, Offset(0));
-        case 4: return segment_file_name(kPartition, Offset(selector / 8));
-        case 5: return segment_file_name({TopicId(2), PartitionIndex(1)}, Offset(0));
-        case 6: return "stray/file";
-        default: return "identity.a";
+        case 0:
+            return journal_file_name(1);
+        case 1:
+            return journal_file_name(2);
+        case 2:
+            return segment_file_name(kPartition, Offset(0));
+        case 3:
+            return index_file_name(kPartition, Offset(0));
+        case 4:
+            return segment_file_name(kPartition, Offset(selector / 8));
+        case 5:
+            return segment_file_name({TopicId(2), PartitionIndex(1)}, Offset(0));
+        case 6:
+            return "stray/file";
+        default:
+            return "identity.a";
     }
 }
 

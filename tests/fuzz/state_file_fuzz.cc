@@ -1,4 +1,5 @@
-// Any bytes as one copy of a state file, and as the contents of each kind: a value that encodes to what it was, or an error.
+// Any bytes as one copy of a state file, and as the contents of each kind: a value that encodes to what it was, or an
+// error.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -23,7 +24,8 @@ void require_same(const Value& value, const Bytes& content) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const Bytes bytes = Bytes::copy_of(std::as_bytes(std::span(data, size)));
-    if (const Result<TopicCatalogue, DecodeError> catalogue = decode_topic_catalogue(bytes)) require_same(*catalogue, bytes);
+    if (const Result<TopicCatalogue, DecodeError> catalogue = decode_topic_catalogue(bytes))
+        require_same(*catalogue, bytes);
     if (const Result<Identity, DecodeError> identity = decode_identity(bytes)) require_same(*identity, bytes);
     if (const Result<StateFileContent, DecodeError> copy = decode_state_copy("raft", bytes)) {
         const Bytes again = encode_state_copy("raft", *copy);

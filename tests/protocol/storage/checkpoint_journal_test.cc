@@ -1,4 +1,5 @@
-// The checkpoint journal: a commit counts as a whole or not at all, and what is missing before what is there is noticed.
+// The checkpoint journal: a commit counts as a whole or not at all, and what is missing before what is there is
+// noticed.
 #include "protocol/storage/checkpoint_journal.h"
 
 #include <catch2/catch.hpp>
@@ -33,7 +34,9 @@ Bytes commit(std::uint64_t generation, std::uint64_t sequence, const TopicPartit
     return writer.finish();
 }
 
-JournalState read(const Bytes& content) { return read_journal({{"checkpoint.1", content}}); }
+JournalState read(const Bytes& content) {
+    return read_journal({{"checkpoint.1", content}});
+}
 
 Offset durable_end(const JournalState& state, const TopicPartition& tp) {
     for (const PartitionRecord& each : state.partitions)
@@ -94,8 +97,10 @@ TEST_CASE("every flipped bit that matters is noticed as damage, unless it is in 
         });
         const JournalState state = read(bad);
         const bool is_in_last = bit / 8 >= 2 * kJournalSectorBytes;
-        const bool is_same = state.partitions == whole.partitions && state.condition == JournalCondition::kWhole;  // padding
-        REQUIRE((is_same || state.condition == (is_in_last ? JournalCondition::kTornTail : JournalCondition::kDamaged)));
+        const bool is_same =
+            state.partitions == whole.partitions && state.condition == JournalCondition::kWhole;  // padding
+        REQUIRE(
+            (is_same || state.condition == (is_in_last ? JournalCondition::kTornTail : JournalCondition::kDamaged)));
     }
 }
 
@@ -112,10 +117,12 @@ TEST_CASE("the newest file that was ever finished speaks") {
     const JournalState unfinished = read_journal({{"checkpoint.1", old_file}, {"checkpoint.2", torn}});
     REQUIRE(durable_end(unfinished, kOne) == Offset(8));
     REQUIRE(unfinished.condition == JournalCondition::kWhole);
-    const JournalState relied_on = read_journal({{"checkpoint.1", old_file}, {"checkpoint.2", join({torn, commit(2, 2, kOne, 21)})}});
+    const JournalState relied_on =
+        read_journal({{"checkpoint.1", old_file}, {"checkpoint.2", join({torn, commit(2, 2, kOne, 21)})}});
     REQUIRE(relied_on.condition == JournalCondition::kDamaged);
     REQUIRE(durable_end(relied_on, kOne) == Offset(21));
-    const JournalState unreadable = read_journal({{"checkpoint.1", old_file}, {"checkpoint.2", Failure<ReadError>(ReadError::kIo)}});
+    const JournalState unreadable =
+        read_journal({{"checkpoint.1", old_file}, {"checkpoint.2", Failure<ReadError>(ReadError::kIo)}});
     REQUIRE(unreadable.condition == JournalCondition::kDamaged);
 }
 

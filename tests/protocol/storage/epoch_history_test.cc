@@ -1,15 +1,16 @@
 // The epoch history: strictly rising, and its answers are those of the plain definition (L3, L5).
 #include "protocol/storage/epoch_history.h"
 
-#include <catch2/catch.hpp>
 #include <rapidcheck.h>
+#include <catch2/catch.hpp>
 
 namespace tidelock::storage {
 namespace {
 
 EpochHistory make(std::initializer_list<std::pair<int, int>> entries) {
     EpochHistory history;
-    for (const auto& [leader_epoch, start] : entries) REQUIRE(history.assign({LeaderEpoch(leader_epoch), Offset(start)}).has_value());
+    for (const auto& [leader_epoch, start] : entries)
+        REQUIRE(history.assign({LeaderEpoch(leader_epoch), Offset(start)}).has_value());
     return history;
 }
 
@@ -78,7 +79,8 @@ TEST_CASE("answers agree with the definition for any history") {
         for (int asked = 0; asked <= leader_epoch.value + 1; ++asked) {
             std::optional<EpochEnd> expected;
             for (std::size_t i = 0; i < epochs_by_offset.size(); ++i)
-                if (epochs_by_offset[i].value <= asked) expected = EpochEnd{epochs_by_offset[i], Offset(static_cast<std::int64_t>(i) + 1)};
+                if (epochs_by_offset[i].value <= asked)
+                    expected = EpochEnd{epochs_by_offset[i], Offset(static_cast<std::int64_t>(i) + 1)};
             RC_ASSERT(history.epoch_end(LeaderEpoch(asked), log_end) == expected);
         }
         ByteWriter out;

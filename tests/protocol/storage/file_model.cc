@@ -47,7 +47,8 @@ void FileModel::do_write(const WriteFile& write) {
             apply(change, inode.cached);
             inode.unsynced.push_back(change);
         }
-        completions_.push_front({name, cached_names_[name], 0, {}, WriteFailed{write.name, *next_write_failure_}, false});
+        completions_.push_front(
+            {name, cached_names_[name], 0, {}, WriteFailed{write.name, *next_write_failure_}, false});
         next_write_failure_.reset();
         return;
     }
@@ -173,7 +174,9 @@ std::vector<std::string> FileModel::names() const {
     return names;
 }
 
-std::size_t FileModel::size_of(const std::string& name) const { return cached_names_.at(name)->cached.size(); }
+std::size_t FileModel::size_of(const std::string& name) const {
+    return cached_names_.at(name)->cached.size();
+}
 
 void FileModel::set_content(const std::string& name, const Bytes& content) {
     Inode& inode = open(name);

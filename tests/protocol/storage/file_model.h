@@ -1,6 +1,6 @@
-/// A disk for tests: remembers what is durable and what is not, and can crash in every way the contract of files.h allows.
-/// Unsynced writes survive a power loss in any subset of 512-byte sectors, unsynced truncations and name changes or not;
-/// a failed sync loses some of what it should have covered, for good, while reads may still see it.
+/// A disk for tests: remembers what is durable and what is not, and can crash in every way the contract of files.h
+/// allows. Unsynced writes survive a power loss in any subset of 512-byte sectors, unsynced truncations and name
+/// changes or not; a failed sync loses some of what it should have covered, for good, while reads may still see it.
 #pragma once
 
 #include <cstdint>

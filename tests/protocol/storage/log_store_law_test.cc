@@ -1,5 +1,5 @@
-// The log store's law, tried on random stories: whatever is appended, cut, failed and crashed, what was promised is there,
-// what was durably cut stays gone, and what recovery returns is a prefix of something that was once the log.
+// The log store's law, tried on random stories: whatever is appended, cut, failed and crashed, what was promised is
+// there, what was durably cut stays gone, and what recovery returns is a prefix of something that was once the log.
 #include <rapidcheck.h>
 
 #include "protocol/base/crc32c.h"
@@ -27,20 +27,54 @@ class Story {
 
     void run(const Command& command) {
         switch (command.kind % 20) {
-            case 0: case 1: case 2: case 3: append(command); break;
-            case 4: truncate(command); break;
-            case 5: advance_start(command); break;
-            case 6: if (command.a % 4 == 0) reset(command); break;
-            case 7: new_epoch(command); break;
-            case 8: raise_high_watermark(); break;
-            case 9: case 10: read(command); break;
-            case 11: case 12: case 13: deliver(1 + command.a % 3); break;
-            case 14: deliver(1000); break;
-            case 15: crash(command.a % 3 != 0); break;
-            case 16: if (with_failures_) files_.fail_next_sync(); break;
-            case 17: if (with_failures_ && command.a % 2 == 0) fail_write(command.a % 4 == 0); break;
-            case 18: resume(); break;
-            case 19: if (command.a % 4 == 0) drop_and_create(); break;
+            case 0:
+            case 1:
+            case 2:
+            case 3:
+                append(command);
+                break;
+            case 4:
+                truncate(command);
+                break;
+            case 5:
+                advance_start(command);
+                break;
+            case 6:
+                if (command.a % 4 == 0) reset(command);
+                break;
+            case 7:
+                new_epoch(command);
+                break;
+            case 8:
+                raise_high_watermark();
+                break;
+            case 9:
+            case 10:
+                read(command);
+                break;
+            case 11:
+            case 12:
+            case 13:
+                deliver(1 + command.a % 3);
+                break;
+            case 14:
+                deliver(1000);
+                break;
+            case 15:
+                crash(command.a % 3 != 0);
+                break;
+            case 16:
+                if (with_failures_) files_.fail_next_sync();
+                break;
+            case 17:
+                if (with_failures_ && command.a % 2 == 0) fail_write(command.a % 4 == 0);
+                break;
+            case 18:
+                resume();
+                break;
+            case 19:
+                if (command.a % 4 == 0) drop_and_create();
+                break;
         }
         settle();
     }
@@ -89,7 +123,8 @@ class Story {
 
     bool is_cutting() const {
         for (const PartitionLog& log : store_.logs())
-            if (log.wanted_cut.kind != PendingCut::kNone || log.cut_stage != CutStage::kNone || log.is_dropping) return true;
+            if (log.wanted_cut.kind != PendingCut::kNone || log.cut_stage != CutStage::kNone || log.is_dropping)
+                return true;
         return false;
     }
 
@@ -97,7 +132,8 @@ class Story {
         if (const auto* persisted = std::get_if<Persisted>(&report)) {
             RC_ASSERT(persisted->durable_end_offset <= now_.end());
             // An empty log's end is no promise of any record: a reset that it rests on may not be durable.
-            if (persisted->durable_end_offset > now_.start) promised_ = std::max(promised_, persisted->durable_end_offset);
+            if (persisted->durable_end_offset > now_.start)
+                promised_ = std::max(promised_, persisted->durable_end_offset);
         }
         if (const auto* failed = std::get_if<LogFailed>(&report)) {
             RC_ASSERT(with_failures_);
@@ -108,7 +144,8 @@ class Story {
             RC_ASSERT(now_.end() == failed->log_end_offset);
         }
         if (const auto* records = std::get_if<RecordsRead>(&report)) check_records(*records);
-        if (const auto* failed = std::get_if<ReadFailed>(&report)) RC_ASSERT(failed->reason != ReadFailure::kDamaged || with_failures_);
+        if (const auto* failed = std::get_if<ReadFailed>(&report))
+            RC_ASSERT(failed->reason != ReadFailure::kDamaged || with_failures_);
         RC_ASSERT(!std::holds_alternative<LogDamaged>(report));
     }
 
@@ -164,7 +201,8 @@ class Story {
 
     void advance_start(const Command& command) {
         const std::int64_t span = promised_ - now_.start;
-        const Offset to = now_.start + static_cast<std::int64_t>(command.a % static_cast<std::uint64_t>(std::max<std::int64_t>(span, 0) + 1));
+        const Offset to = now_.start + static_cast<std::int64_t>(
+                                           command.a % static_cast<std::uint64_t>(std::max<std::int64_t>(span, 0) + 1));
         store_.advance_log_start(kPartition, to);
         follow_start(store_.view(kPartition)->log_start_offset);
     }
@@ -214,9 +252,7 @@ class Story {
 
     void fail_write(bool is_full) { files_.fail_next_write(is_full ? WriteFailure::kFull : WriteFailure::kError); }
 
-    void resume() {
-        store_.resume(out_);
-    }
+    void resume() { store_.resume(out_); }
 
     void deliver(std::uint64_t count) {
         for (; count > 0 && files_.has_completion(); --count) {
@@ -254,7 +290,8 @@ class Story {
         bool is_first = true;
         for (const BatchView& batch : all) {
             const BatchHeader& header = batch.header;
-            if (header.next_offset() <= recovered.log_start_offset || header.next_offset() > recovered.log_end_offset) continue;
+            if (header.next_offset() <= recovered.log_start_offset || header.next_offset() > recovered.log_end_offset)
+                continue;
             if (!is_first && header.base_offset != next) continue;
             if (is_first && header.base_offset > next) continue;
             is_first = false;
@@ -304,7 +341,8 @@ class Story {
         const auto print = [](const LogVersion& version) {
             std::string text = "start " + std::to_string(version.start.value) + " batches";
             for (const BatchView& b : version.batches)
-                text += " " + std::to_string(b.header.base_offset.value) + "/" + std::to_string(b.header.leader_epoch.value);
+                text += " " + std::to_string(b.header.base_offset.value) + "/" +
+                        std::to_string(b.header.leader_epoch.value);
             text += " history";
             for (const EpochStart& e : version.history.entries())
                 text += " " + std::to_string(e.leader_epoch.value) + "@" + std::to_string(e.start_offset.value);

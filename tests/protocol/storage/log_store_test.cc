@@ -40,7 +40,8 @@ TEST_CASE("a position is promised after its data and then the journal are synced
     disk.out.clear();
     disk.store.step(FileSynced{data, true}, disk.out);
     if (disk.store.is_commit_in_flight() && sync_of(disk.out.effects, "checkpoint") == FileOpId(0))
-        for (const FileEffect& effect : std::vector<FileEffect>(disk.out.effects)) REQUIRE(!std::holds_alternative<SyncFile>(effect));
+        for (const FileEffect& effect : std::vector<FileEffect>(disk.out.effects))
+            REQUIRE(!std::holds_alternative<SyncFile>(effect));
     REQUIRE(reports_of<Persisted>(disk.out.reports).empty());
     REQUIRE(disk.store.view(kPartition)->durable_end_offset == Offset(10));
 }
@@ -61,14 +62,17 @@ TEST_CASE("appends with a gap, an overlap or an older epoch are refused and chan
     Disk disk = ten_records();
     const LogStore before = disk.store;
     const auto refusal = [&](int base, int leader_epoch) {
-        return disk.store.append(kPartition, make_batch(Offset(base), LeaderEpoch(leader_epoch), 1, 1, 8), disk.out).error();
+        return disk.store.append(kPartition, make_batch(Offset(base), LeaderEpoch(leader_epoch), 1, 1, 8), disk.out)
+            .error();
     };
     REQUIRE(refusal(11, 1) == AppendRefusal::kNotContiguous);
     REQUIRE(refusal(9, 1) == AppendRefusal::kNotContiguous);
     REQUIRE(refusal(10, 0) == AppendRefusal::kEpochWentBack);
     REQUIRE(refusal(10, -1) == AppendRefusal::kEpochWentBack);
-    REQUIRE(disk.store.append(kPartition, Bytes::copy_of(std::string_view("noise")), disk.out).error() == AppendRefusal::kBadBatch);
-    REQUIRE(disk.store.append({TopicId(1), PartitionIndex(1)}, Bytes(), disk.out).error() == AppendRefusal::kUnknownPartition);
+    REQUIRE(disk.store.append(kPartition, Bytes::copy_of(std::string_view("noise")), disk.out).error() ==
+            AppendRefusal::kBadBatch);
+    REQUIRE(disk.store.append({TopicId(1), PartitionIndex(1)}, Bytes(), disk.out).error() ==
+            AppendRefusal::kUnknownPartition);
     REQUIRE(disk.store == before);
 }
 
@@ -80,7 +84,8 @@ TEST_CASE("a cut reaches the journal before the file, and new records the file a
     std::vector<std::string> order;
     const auto note = [&](const std::vector<FileEffect>& effects) {
         for (const FileEffect& effect : effects) {
-            if (const auto* write = std::get_if<WriteFile>(&effect)) order.push_back("write " + std::string(write->name.text().substr(0, 10)));
+            if (const auto* write = std::get_if<WriteFile>(&effect))
+                order.push_back("write " + std::string(write->name.text().substr(0, 10)));
             if (std::holds_alternative<TruncateFile>(effect)) order.push_back("truncate");
         }
     };
@@ -137,7 +142,8 @@ TEST_CASE("a log that cannot be cut is given up after a bounded number of attemp
     }
     REQUIRE(reports_of<LogFailed>(disk.reports).back().is_final);
     disk.settle();
-    REQUIRE(disk.store.append(kPartition, make_batch(Offset(10), LeaderEpoch(2), 1, 1, 8), disk.out).error() == AppendRefusal::kClosed);
+    REQUIRE(disk.store.append(kPartition, make_batch(Offset(10), LeaderEpoch(2), 1, 1, 8), disk.out).error() ==
+            AppendRefusal::kClosed);
     disk.store.resume(disk.out);
     disk.settle();
     REQUIRE(disk.store.view(kPartition)->condition == LogCondition::kOpen);
@@ -176,7 +182,8 @@ TEST_CASE("a bad batch is read twice, then it is damage and the log is closed (L
     disk.store.read({ReadId(7), kPartition, Offset(0), Offset(10), 100000}, disk.out);
     REQUIRE(disk.out.effects.size() == 1);
     disk.settle();
-    REQUIRE(reports_of<ReadFailed>(disk.reports) == std::vector<ReadFailed>{{ReadId(7), kPartition, ReadFailure::kDamaged}});
+    REQUIRE(reports_of<ReadFailed>(disk.reports) ==
+            std::vector<ReadFailed>{{ReadId(7), kPartition, ReadFailure::kDamaged}});
     const std::vector<LogDamaged> damages = reports_of<LogDamaged>(disk.reports);
     REQUIRE(damages.size() == 1);
     REQUIRE(damages[0].at_offset < Offset(10));

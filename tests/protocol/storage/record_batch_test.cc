@@ -1,15 +1,17 @@
 // Record batches: the exact layout, round trips, and that no bytes are taken for a batch that is none.
 #include "protocol/storage/record_batch.h"
 
-#include <catch2/catch.hpp>
 #include <rapidcheck.h>
+#include <catch2/catch.hpp>
 
 #include "protocol/base/crc32c.h"
 
 namespace tidelock::storage {
 namespace {
 
-Bytes text(std::string_view content) { return Bytes::copy_of(content); }
+Bytes text(std::string_view content) {
+    return Bytes::copy_of(content);
+}
 
 Bytes sample_batch() {
     BatchOptions options;
@@ -37,12 +39,38 @@ std::string hex(std::span<const std::byte> bytes) {
 
 TEST_CASE("a batch has Kafka's layout, byte for byte") {
     const Bytes batch = sample_batch();
-    REQUIRE(hex(batch.span().first(17)) == "0000000000000007" "0000004c" "00000003" "02");
+    REQUIRE(hex(batch.span().first(17)) ==
+            "0000000000000007"
+            "0000004c"
+            "00000003"
+            "02");
     REQUIRE(hex(batch.span().subspan(21, 40)) ==
-            "0010" "00000001" "00000000000003e8" "00000000000003ed" "0102030405060708" "0009" "0000000b" "00000002");
+            "0010"
+            "00000001"
+            "00000000000003e8"
+            "00000000000003ed"
+            "0102030405060708"
+            "0009"
+            "0000000b"
+            "00000002");
     // length, attributes, timestamp and offset deltas, key, value, headers: varints are zigzag.
-    REQUIRE(hex(batch.span().subspan(61)) == "26" "00" "00" "00" "026b" "0a76616c7565" "04" "02680278" "026e01"
-                                             "0c" "00" "0a" "02" "01" "00" "00");
+    REQUIRE(hex(batch.span().subspan(61)) ==
+            "26"
+            "00"
+            "00"
+            "00"
+            "026b"
+            "0a76616c7565"
+            "04"
+            "02680278"
+            "026e01"
+            "0c"
+            "00"
+            "0a"
+            "02"
+            "01"
+            "00"
+            "00");
     REQUIRE(crc32c(batch.span().subspan(21)) == decode_batch_header(batch.span())->crc);
 }
 
@@ -120,7 +148,8 @@ TEST_CASE("any records survive the round trip") {
         for (int i = 0; i < count; ++i) {
             Record record{*rc::gen::arbitrary<std::int32_t>(), draw_nullable(), draw_nullable(), {}};
             const int header_count = *rc::gen::inRange(0, 4);
-            for (int h = 0; h < header_count; ++h) record.headers.push_back({*rc::gen::arbitrary<std::string>(), draw_nullable()});
+            for (int h = 0; h < header_count; ++h)
+                record.headers.push_back({*rc::gen::arbitrary<std::string>(), draw_nullable()});
             builder.add(record);
             records.push_back(record);
         }
@@ -136,7 +165,8 @@ TEST_CASE("any bytes are a value or an error") {
         std::vector<std::byte> bytes;
         const Bytes good = sample_batch();
         bytes.assign(good.span().begin(), good.span().end());
-        for (std::size_t i = 0; i + 1 < noise.size(); i += 2) bytes[noise[i] % bytes.size()] = static_cast<std::byte>(noise[i + 1]);
+        for (std::size_t i = 0; i + 1 < noise.size(); i += 2)
+            bytes[noise[i] % bytes.size()] = static_cast<std::byte>(noise[i + 1]);
         const Result<BatchHeader, BatchError> header = decode_batch_header(bytes);
         if (!header) return;
         RecordReader reader(std::span<const std::byte>(bytes).first(header->size_bytes()), *header);

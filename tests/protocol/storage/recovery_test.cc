@@ -118,7 +118,8 @@ TEST_CASE("missing and unreadable files below the promise are damage where they 
     Disk disk = promised_log();
     const DirectoryImage good = disk.image();
     const Offset second = disk.store.logs().at(0).files.segments().at(1).base_offset;
-    const PartitionRecovery lost = recover(without(good, segment_file_name(kPartition, second).text()), small_config()).partitions.at(0);
+    const PartitionRecovery lost =
+        recover(without(good, segment_file_name(kPartition, second).text()), small_config()).partitions.at(0);
     REQUIRE(lost.damage == PartitionDamage::kMissing);
     REQUIRE(lost.damaged_at == second);
     const PartitionRecovery all = recover(without(good, "-3/"), small_config()).partitions.at(0);
@@ -152,8 +153,10 @@ TEST_CASE("a lost journal is damage, and the history comes from batch headers (L
     const PartitionRecovery& found = recovery.partitions.at(0);
     REQUIRE(found.is_history_rebuilt);
     REQUIRE(found.log_end_offset == Offset(12));
-    REQUIRE(found.history.entries() == std::vector<EpochStart>{{LeaderEpoch(1), Offset(0)}, {LeaderEpoch(2), Offset(6)}});
-    const DirectoryImage bad = with_flipped_bit(without(disk.image(), "checkpoint."), segment_file_name(kPartition, Offset(0)), 4000);
+    REQUIRE(found.history.entries() ==
+            std::vector<EpochStart>{{LeaderEpoch(1), Offset(0)}, {LeaderEpoch(2), Offset(6)}});
+    const DirectoryImage bad =
+        with_flipped_bit(without(disk.image(), "checkpoint."), segment_file_name(kPartition, Offset(0)), 4000);
     REQUIRE(recover(bad, small_config()).partitions.at(0).damage == PartitionDamage::kBad);
 }
 
@@ -190,10 +193,12 @@ TEST_CASE("an epoch that wrote nothing survives a boot; entries past the log end
     Disk disk = promised_log();
     REQUIRE(disk.store.note_epoch(kPartition, {LeaderEpoch(7), Offset(12)}).has_value());
     disk.settle();
-    REQUIRE(recover(disk.image(), small_config()).partitions.at(0).history.latest() == EpochStart{LeaderEpoch(7), Offset(12)});
+    REQUIRE(recover(disk.image(), small_config()).partitions.at(0).history.latest() ==
+            EpochStart{LeaderEpoch(7), Offset(12)});
     REQUIRE(disk.store.note_epoch(kPartition, {LeaderEpoch(8), Offset(20)}).has_value());
     disk.settle();
-    REQUIRE(recover(disk.image(), small_config()).partitions.at(0).history.latest() == EpochStart{LeaderEpoch(7), Offset(12)});
+    REQUIRE(recover(disk.image(), small_config()).partitions.at(0).history.latest() ==
+            EpochStart{LeaderEpoch(7), Offset(12)});
 }
 
 TEST_CASE("no record of an epoch is written before the epoch's entry is durable (L3)") {
@@ -201,7 +206,8 @@ TEST_CASE("no record of an epoch is written before the epoch's entry is durable 
     disk.append(1, 9);
     disk.store.flush(disk.out);
     for (const FileEffect& effect : disk.out.effects)
-        if (const auto* write = std::get_if<WriteFile>(&effect)) REQUIRE(write->name.text().substr(0, 10) == "checkpoint");
+        if (const auto* write = std::get_if<WriteFile>(&effect))
+            REQUIRE(write->name.text().substr(0, 10) == "checkpoint");
     disk.out.reports.clear();
     disk.store.read({ReadId(1), kPartition, Offset(12), Offset(13), 1000}, disk.out);
     REQUIRE(std::get<RecordsRead>(disk.out.reports.at(0)).next_offset == Offset(13));  // but it can be read
@@ -239,7 +245,8 @@ TEST_CASE("a bad index costs nothing, and the log is the same with and without t
     REQUIRE(trusted.store.logs().at(0).files.segments().at(0).is_thinned);
     DirectoryImage image = disk.image();
     for (ImageFile& file : image)
-        if (file.name.text().find(".index") != std::string_view::npos) file.content = Bytes::copy_of(std::string_view("rot"));
+        if (file.name.text().find(".index") != std::string_view::npos)
+            file.content = Bytes::copy_of(std::string_view("rot"));
     REQUIRE(recover(image, quick).partitions == scanned.partitions);
 }
 

@@ -32,7 +32,9 @@ BatchRun five_batches() {
     return run;
 }
 
-std::uint32_t batch_bytes() { return static_cast<std::uint32_t>(five_batches().headers[0].size_bytes()); }
+std::uint32_t batch_bytes() {
+    return static_cast<std::uint32_t>(five_batches().headers[0].size_bytes());
+}
 
 SegmentConfig two_batches_a_segment() {
     SegmentConfig config;
@@ -45,12 +47,14 @@ TEST_CASE("file names carry topic, partition and base offset, and only the exact
     REQUIRE(name.text() == "00000000000000ab-3/00000000000000000042.log");
     REQUIRE(index_file_name(kPartition, Offset(42)).text() == "00000000000000ab-3/00000000000000000042.index");
     REQUIRE(parse_partition_file(name.text()) == PartitionFile{kPartition, Offset(42), PartitionFileKind::kSegment});
-    for (const char* other : {"", "/", "checkpoint.1", "00000000000000ab-3", "00000000000000AB-3/00000000000000000042.log",
-                              "00000000000000ab-03/00000000000000000042.log", "00000000000000ab-3/42.log",
-                              "00000000000000ab-3/00000000000000000042.log.log", "00000000000000ab--3/0000000000000000004x.log",
-                              "00000000000000ab-3/99999999999999999999.log"})
+    for (const char* other :
+         {"", "/", "checkpoint.1", "00000000000000ab-3", "00000000000000AB-3/00000000000000000042.log",
+          "00000000000000ab-03/00000000000000000042.log", "00000000000000ab-3/42.log",
+          "00000000000000ab-3/00000000000000000042.log.log", "00000000000000ab--3/0000000000000000004x.log",
+          "00000000000000ab-3/99999999999999999999.log"})
         REQUIRE_FALSE(parse_partition_file(other).has_value());
-    REQUIRE(parse_partition_file(segment_file_name({TopicId(~0ULL), PartitionIndex(2147483647)}, Offset(1)).text()).has_value());
+    REQUIRE(parse_partition_file(segment_file_name({TopicId(~0ULL), PartitionIndex(2147483647)}, Offset(1)).text())
+                .has_value());
 }
 
 TEST_CASE("a run is written with one write a segment, and a sealed segment gets its index") {
@@ -91,7 +95,8 @@ TEST_CASE("a cut rounds down to a batch boundary, removes later segments and reo
     REQUIRE(log.end_offset() == Offset(3));
     REQUIRE(log.segments().size() == 1);
     REQUIRE(effects.size() == 6);  // four removals, the truncation, the stale index
-    REQUIRE(std::get<TruncateFile>(effects[4]) == TruncateFile{segment_file_name(kPartition, Offset(0)), batch_bytes()});
+    REQUIRE(std::get<TruncateFile>(effects[4]) ==
+            TruncateFile{segment_file_name(kPartition, Offset(0)), batch_bytes()});
     effects.clear();
     log.append(run_of({make_batch(Offset(3), LeaderEpoch(0), 1, 9, 20)}), two_batches_a_segment(), Offset(0), effects);
     REQUIRE(std::get<WriteFile>(effects[0]).position == batch_bytes());
@@ -128,9 +133,12 @@ TEST_CASE("an index survives the round trip; flipped bits and foreign bytes are 
         });
         REQUIRE_FALSE(decode_segment_index(bad).has_value());
     }
-    for (std::size_t size = 0; size < good.size(); ++size) REQUIRE_FALSE(decode_segment_index(good.slice(0, size)).has_value());
-    REQUIRE_FALSE(decode_segment_index(encode_segment_index({Offset(5), Offset(9), 10, {{0, 0}, {2, 3}, {1, 4}}})).has_value());
-    REQUIRE_FALSE(decode_segment_index(encode_segment_index({Offset(5), Offset(9), 10, {{0, 0}, {2, 10}}})).has_value());
+    for (std::size_t size = 0; size < good.size(); ++size)
+        REQUIRE_FALSE(decode_segment_index(good.slice(0, size)).has_value());
+    REQUIRE_FALSE(
+        decode_segment_index(encode_segment_index({Offset(5), Offset(9), 10, {{0, 0}, {2, 3}, {1, 4}}})).has_value());
+    REQUIRE_FALSE(
+        decode_segment_index(encode_segment_index({Offset(5), Offset(9), 10, {{0, 0}, {2, 10}}})).has_value());
 }
 
 TEST_CASE("slices hold whole batches only, first the one asked for") {
@@ -152,7 +160,8 @@ TEST_CASE("a slice vouches for every bit of what it returns") {
             std::memcpy(into.data(), good.data(), good.size());
             into[bit / 8] ^= static_cast<std::byte>(1U << (bit % 8));
         });
-        const Result<BatchSlice, BatchDamage> slice = slice_batches(bad, {Offset(0), Offset(15), 10000}, EpochHistory());
+        const Result<BatchSlice, BatchDamage> slice =
+            slice_batches(bad, {Offset(0), Offset(15), 10000}, EpochHistory());
         REQUIRE_FALSE(slice.has_value());
         REQUIRE(slice.error().at_offset == Offset(static_cast<std::int64_t>(bit / 8 / batch_bytes()) * 3));
     }

@@ -37,7 +37,8 @@ TEST_CASE("a catalogue is sorted by name and survives the round trip") {
 
 TEST_CASE("catalogues that are cut short, unsorted or doubled are refused") {
     const Bytes good = encoded(sample());
-    for (std::size_t size = 0; size < good.size(); ++size) REQUIRE_FALSE(decode_topic_catalogue(good.slice(0, size)).has_value());
+    for (std::size_t size = 0; size < good.size(); ++size)
+        REQUIRE_FALSE(decode_topic_catalogue(good.slice(0, size)).has_value());
     TopicCatalogue bad = sample();
     std::swap(bad.topics[0], bad.topics[1]);
     REQUIRE_FALSE(decode_topic_catalogue(encoded(bad)).has_value());

@@ -1,15 +1,17 @@
 // State files: what was reported durable is there after any crash, and one bad copy costs nothing.
 #include "protocol/storage/state_file.h"
 
-#include <catch2/catch.hpp>
 #include <rapidcheck.h>
+#include <catch2/catch.hpp>
 
 #include "tests/protocol/storage/file_model.h"
 
 namespace tidelock::storage {
 namespace {
 
-Bytes text(std::string_view content) { return Bytes::copy_of(content); }
+Bytes text(std::string_view content) {
+    return Bytes::copy_of(content);
+}
 
 /// Carries out everything a state file asks for until it is quiet.
 StateFileOutcome settle(FileModel& files, StateFile& state, std::vector<FileEffect>& effects) {
@@ -36,7 +38,9 @@ FileModel written(std::initializer_list<const char*> contents) {
     return files;
 }
 
-StateFileRecovery recover_raft(const FileModel& files) { return recover_state_file(files.image(), "raft", FileOwner::kRaft); }
+StateFileRecovery recover_raft(const FileModel& files) {
+    return recover_state_file(files.image(), "raft", FileOwner::kRaft);
+}
 
 TEST_CASE("the first copy is durable, its name too, before the second is begun") {
     StateFile state("raft", FileOwner::kRaft);
@@ -171,8 +175,8 @@ void crash_law() {
     FileModel files(seed);
     StateFile state("raft", FileOwner::kRaft);
     std::vector<FileEffect> effects;
-    std::uint64_t promised = 0;   // content reported durable
-    std::uint64_t asked = 0;      // latest content asked for
+    std::uint64_t promised = 0;  // content reported durable
+    std::uint64_t asked = 0;     // latest content asked for
     std::map<std::uint64_t, std::uint64_t> content_of_sequence;
     for (const int command : commands) {
         if (command < 2) {
@@ -200,7 +204,9 @@ void crash_law() {
     }
 }
 
-TEST_CASE("what was reported durable is there after any crash") { REQUIRE(rc::check("crashes", crash_law)); }
+TEST_CASE("what was reported durable is there after any crash") {
+    REQUIRE(rc::check("crashes", crash_law));
+}
 
 }  // namespace
 }  // namespace tidelock::storage

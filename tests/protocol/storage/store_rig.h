@@ -20,7 +20,8 @@ inline LogStoreConfig small_config() {
 }
 
 /// A batch of `count` records, its content made from `salt`.
-inline Bytes make_batch(Offset base_offset, LeaderEpoch leader_epoch, int count, std::uint64_t salt, std::size_t value_bytes) {
+inline Bytes make_batch(Offset base_offset, LeaderEpoch leader_epoch, int count, std::uint64_t salt,
+                        std::size_t value_bytes) {
     BatchOptions options;
     options.base_offset = base_offset;
     options.leader_epoch = leader_epoch;
@@ -55,7 +56,8 @@ class Disk {
     }
     void append(int count, int leader_epoch) {
         const Offset base = store.view(kPartition)->log_end_offset;
-        REQUIRE(store.append(kPartition, make_batch(base, LeaderEpoch(leader_epoch), count, ++salt_, 40), out).has_value());
+        REQUIRE(
+            store.append(kPartition, make_batch(base, LeaderEpoch(leader_epoch), count, ++salt_, 40), out).has_value());
     }
     void settle() {
         flush();
