@@ -50,7 +50,7 @@ constexpr std::array<FaultInfo, kFaultKindCount> kFaults{{
           "a byte of a frame changes on its way"),
     fault(kClog, kNetwork, "clog", kNoSize, {100, 3'000}, true,
           "frames to and from a broker pile up and arrive together at the end"),
-    fault(kSlowLink, kNetwork, "slow_link", of("factor", {2, 100'000}, {5, 500}), {500, 5'000}, true,
+    fault(kSlowLink, kNetwork, "slow_link", of("factor", {2, 100'000}, {5, 150}), {500, 5'000}, true,
           "frames to and from a broker take that many times as long"),
     fault(kPartitionTwoSided, kNetwork, "partition_two_sided", kNoSize, {300, 6'000}, true,
           "a broker, or a group around it, is cut off both ways"),

@@ -177,7 +177,10 @@ void align_logs(Step& step) {
     for (const storage::TopicEntry& topic : broker.topics.topics)
         for (std::int32_t p = 0; p < topic.partition_count; ++p) {
             const TopicPartition tp{topic.id, PartitionIndex(p)};
-            if (!broker.logs.view(tp)) broker.logs.create_partition(tp);
+            if (!broker.logs.view(tp)) {
+                broker.logs.create_partition(tp);
+                observe(step, LogRecovered{tp, Offset(0), Offset(0), Offset(0), Offset(0), {}, false});
+            }
             if (topic.config.is_deleting)
                 broker.partitions.erase(tp);
             else

@@ -197,8 +197,8 @@ void follow_decided_leader(Step& step) {
     const group::Metadata& decided = broker.decided;
     if (decided.leader.value == 0 || decided.leader == broker.config.id) return;
     // A claim older than records this copy already has says nothing about them (L6 would ask the wrong leader).
-    for (const storage::PartitionLog& log : broker.logs.logs())
-        if (log.history.latest_epoch() > decided.leader_epoch) return;
+    for (const auto& [tp, partition] : broker.partitions)
+        if (!partition.must_recopy && broker.logs.history(tp)->latest_epoch() > decided.leader_epoch) return;
     if (broker.leading) end_leading(step);
     broker.known_leader = decided.leader;
     observe(step, FollowingLeader{decided.leader, decided.leader_epoch});
@@ -220,6 +220,7 @@ void on_in_sync_bounds_timer(Step& step) {
     broker.in_sync.on_tick(step.now, effects);
     broker.leading->stale_acknowledgement_set = broker.in_sync.acknowledgement_set();
     notify_in_sync(step, effects);
+    settle_topic_changes(step);  // a shrunken set waits for fewer
     step.effects.push_back(SetTimer{TimerKind::kInSyncBounds, in_sync_tick(broker), in_sync_tick(broker)});
 }
 

@@ -49,14 +49,18 @@ std::int64_t partition_total(const storage::TopicCatalogue& catalogue) {
     return total;
 }
 
-/// Writes the changed catalogue and has the client wait for it.
-void change_topics(Step& step, const ClientRef& client, storage::TopicCatalogue catalogue, clients::AnswerBody body) {
-    Leading& leading = *step.broker.leading;
-    const std::int64_t version = ++leading.manifests_written;
+/// The client is answered when every replica that acknowledgements wait for has this version of the manifest.
+void wait_for_topic_change(Step& step, const ClientRef& client, std::int64_t version, clients::AnswerBody body) {
     const Instant deadline = step.now + kTopicChangeTimeout;
-    leading.topic_changes.push_back(WaitingTopicChange{
+    step.broker.leading->topic_changes.push_back(WaitingTopicChange{
         client, clients::Answer{client.correlation, BrokerId{}, std::move(body)}, version, deadline});
     note_deadline(step, deadline);
+}
+
+/// Writes the changed catalogue and has the client wait for it.
+void change_topics(Step& step, const ClientRef& client, storage::TopicCatalogue catalogue, clients::AnswerBody body) {
+    const std::int64_t version = ++step.broker.leading->manifests_written;
+    wait_for_topic_change(step, client, version, std::move(body));
     write_catalogue(step, CatalogueWrite{{}, std::move(catalogue), version, false, 0});
 }
 
@@ -247,7 +251,10 @@ void on_delete_topic(Step& step, const ClientRef& client, const clients::DeleteT
     storage::TopicCatalogue catalogue = newest_catalogue(step.broker);
     const storage::TopicEntry* topic = catalogue.find(drop.topic);
     clients::DeleteTopicAnswer body;
-    if (topic == nullptr || topic->config.is_deleting)
+    // Asked again: answered with the deletion under way.
+    if (topic != nullptr && topic->config.is_deleting)
+        return wait_for_topic_change(step, client, step.broker.leading->manifests_written, body);
+    if (topic == nullptr)
         body.error = ErrorCode::kUnknownTopicOrPartition;
     else if (topic->config.is_internal)
         body.error = ErrorCode::kInternalTopic;

@@ -118,7 +118,7 @@ TEST_CASE("V8: entries match") {
         REQUIRE(story.is_unsafe());
     }
     SECTION("unsynced entries may be gone after a restart") {
-        story.kill(1).boot(1);
+        story.kill(1).boot(1).see(1, broker::RaftRecovered{Incarnation(1), Term(1), BrokerId(0), LogIndex(0), {{Term(1), 10}}});
         story.enter(1, 2, 2, 7);
         REQUIRE(story.broken() == kNothing);
     }
