@@ -99,6 +99,10 @@ replication::InSyncConfig in_sync_config(const Broker& broker) {
     if (config.seed_rules.expand_within_lag_bound) in_sync.expand_rule = replication::ExpandRule::kLagBound;
     if (config.isr_lag.value > 0) in_sync.isr_lag = config.isr_lag;
     in_sync.replica_lag_timeout = config.replica_lag_timeout;
+    // A dead member of an idle group stands at the log end for ever by the letter of 000. It has to go all the same:
+    // the next record, and any change of topics, would wait for it.
+    if (config.preset == Preset::kGroup && !config.replica_lag_timeout)
+        in_sync.replica_lag_timeout = std::max(config.isr_lag, config.fetch_wait_max * 3);
     in_sync.replica_lag_records_max = config.replica_lag_records_max;
     in_sync.min_insync_replicas = config.min_insync_replicas;
     in_sync.keeps_minimum = !config.seed_rules.shrink_below_minimum;
