@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -101,6 +102,11 @@ class Disk {
         std::string to;    // renames only
         FileId file;
     };
+    /// A completion in the world's queue, and what it says.
+    struct Queued {
+        EventHandle handle;
+        Event event;
+    };
     struct Request {
         std::uint64_t id;
         bool is_directory;
@@ -118,6 +124,8 @@ class Disk {
     Event event_for(EventKind kind, DiskOp op) const;
     TimeNs completion_time(const Distribution& latency);
     void ask_sync(bool is_directory, FileId file, DiskOp op);
+    void queue_in_order(TimeNs at, Event event);
+    void hurry_queued();
     void fail_write(std::string_view file, DiskError error);
     void finish(Event& event);
     void release_held();
@@ -146,6 +154,7 @@ class Disk {
     std::map<FileId, DiskFile> files_;
     std::vector<UnsyncedName> unsynced_names_;  // by order
     std::vector<Request> requests_;
+    std::deque<Queued> queued_;  // completions on their way, in the order they will come
     std::vector<Event> held_;
     Rng latency_;
     Rng outcome_;

@@ -120,8 +120,10 @@ bool Disk::empty() {
 
 void Disk::slow_down(std::uint32_t factor) {
     CHECK(factor > 0);
+    const bool is_faster = factor < slow_factor_;
     slow_factor_ = factor;
     slowness_was_counted_ = false;
+    if (is_faster) hurry_queued();
 }
 
 void Disk::stall() {
@@ -146,6 +148,9 @@ void Disk::restore_all() {
 }
 
 void Disk::on_power_loss() {
+    for (const Queued& each : queued_) world_.queue().cancel(each.handle);
+    queued_.clear();
+    last_sync_at_ = world_.now();
     requests_.clear();
     held_.clear();
     for (auto& [id, file] : files_) lose_writes(id, file);
