@@ -198,6 +198,18 @@ TEST_CASE("R6 a broken connection to the leader ends its protection and is a rea
     CHECK(rig.has<BecameCandidate>());
 }
 
+TEST_CASE("R6 G9 only the first report of a broken connection is news: refused reconnects put off nobody") {
+    Rig rig = voter();
+    rig.receive(2, rig.append_from(2, 2, 3, 2, {}));
+    rig.apply(PeerDisconnected{BrokerId(2)});
+    CHECK(rig.has<SetTimer>());
+    rig.apply(PeerDisconnected{BrokerId(2)});
+    CHECK_FALSE(rig.has<SetTimer>());
+    rig.receive(2, rig.append_from(2, 2, 3, 2, {}));  // it lives after all
+    rig.apply(PeerDisconnected{BrokerId(2)});
+    CHECK(rig.has<SetTimer>());
+}
+
 TEST_CASE("R6 a timer that fires while the leader is heard is set again for the rest only") {
     Rig rig = voter();
     rig.receive(2, rig.append_from(2, 2, 3, 2, {}));
