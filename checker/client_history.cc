@@ -42,9 +42,15 @@ void ClientHistory::learn(Partition& partition, Offset offset, std::uint64_t val
                           const char* how, ViolationLog& log) {
     if (offset < Offset(0)) return;
     const auto at = static_cast<std::size_t>(offset.value);
-    if (partition.values.size() <= at) partition.values.resize(at + 1, 0);
+    if (partition.values.size() <= at) {
+        partition.values.resize(at + 1, 0);
+        partition.known_since_ns.resize(at + 1, 0);
+    }
     const std::uint64_t known = partition.values[at];
-    if (known == 0) partition.values[at] = value;
+    if (known == 0) {
+        partition.values[at] = value;
+        partition.known_since_ns[at] = call.returned_ns;
+    }
     if (known == 0 || known == value) return;
     log.report(
         kThis, call.returned_ns,
@@ -212,6 +218,7 @@ void ClientHistory::judge(const ClientCall& call, const DeleteTopicCall& deletio
         if (partition.id.topic != deletion.topic) continue;
         ++partition.life;
         partition.values.clear();
+        partition.known_since_ns.clear();
         partition.acked_ends.clear();
         partition.deletable_below = Offset(0);
         partition.judged_from_ns = call.returned_ns;
@@ -242,6 +249,8 @@ void ClientHistory::judge_final_read(std::int64_t time_ns, const Settings& setti
         while (record != read.records.end() && record->offset < offset) ++record;
         const bool is_there = record != read.records.end() && record->offset == offset;
         if (expected == 0 || (is_there && record->value == expected)) continue;
+        // Told to its client only after the last request of this reading had left.
+        if (offset >= read_end && partition.known_since_ns[at] >= read.last_invoked_ns) continue;
         const char* what = offset < read_end ? "lost write" : "unseen";
         const std::string found =
             is_there ? fmt::format("value {:x} is there", record->value) : std::string("it is not there");

@@ -42,6 +42,7 @@ class ClientHistory {
         bool is_uncertain = false;          // a deletion of unknown outcome may strike at any time
         Offset deletable_below;             // somebody asked to delete records below it
         std::vector<std::uint64_t> values;  // by offset; 0: not known. Acknowledged by policy, or read
+        std::vector<std::int64_t> known_since_ns;  // by offset: when that was first told to a client
         std::vector<AckedEnd> acked_ends;
     };
     /// All that is known about one value, which one record carries.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,6 +40,7 @@ struct FinalRead {
     bool complete = false;  // the reader reached the high watermark told to it
     Offset log_start_offset;
     std::vector<ReadRecord> records;  // ascending offsets
+    std::int64_t last_invoked_ns = std::numeric_limits<std::int64_t>::max();  // when its last request left
 };
 struct FinalView {
     std::vector<FinalBroker> brokers;       // every configured member

@@ -74,6 +74,7 @@ class Verifier {
         partition.read.partition = client_.calls().partition_number(partition.topic, partition.partition);
         Offset next = partition.read.log_start_offset;
         while (!partition.read.complete) {
+            partition.read.last_invoked_ns = client_.true_now_ns();
             const CallReply reply = await_fetch(partition, next);
             if (reply.end == CallEnd::kHostDied) return false;
             if (!take(reply, partition, next) && !client_.await_pause(client_.retry_pause())) return false;
