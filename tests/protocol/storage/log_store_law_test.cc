@@ -122,9 +122,9 @@ class Story {
     }
 
     bool is_cutting() const {
+        // From the durable journal commit on, recovery carries the cut out itself: what was cut cannot come back.
         for (const PartitionLog& log : store_.logs())
-            if (log.wanted_cut.kind != PendingCut::kNone || log.cut_stage != CutStage::kNone || log.is_dropping)
-                return true;
+            if (log.wanted_cut.kind != PendingCut::kNone || log.cut_stage == CutStage::kJournaling) return true;
         return false;
     }
 
