@@ -102,6 +102,9 @@ struct ViewUpdate {
         BatchTable& table = partition(number).table;
         copy.exists = copy.recovered = true;
         copy.damaged = o.damaged;
+        // A copy with damage counts for nothing, what was appended after the fault struck included.
+        if (o.damaged && copy.destroyed_below > Offset(0))
+            copy.destroyed_below = std::max(copy.destroyed_below, copy.durable_end_offset);
         copy.batches.clear();
         for (const broker::BatchSummary& batch : o.batches) copy.batches.push(table.intern(batch, copy.batches.back()));
         copy.log_start_offset = o.log_start_offset;
