@@ -168,7 +168,8 @@ void add_partition(Step& step, TopicPartition tp);
 void on_role_commanded(Step& step, const RoleCommanded& commanded);
 /// The configured leader's answers tell which of its lives it is in.
 void note_static_epoch(Step& step, BrokerId from, LeaderEpoch leader_epoch);
-/// A static broker that gave up its role because of its disk takes it again once its logs are open: nobody else may lead.
+/// A static broker that gave up its role because of its disk takes it again once its logs are open: nobody else may
+/// lead.
 void resume_static_role(Step& step);
 void follow_static_leader(Step& step, LeaderEpoch leader_epoch);
 /// `static`: the leader's set needs nobody's consent, a proposal is a commit.

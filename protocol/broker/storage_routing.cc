@@ -101,9 +101,8 @@ struct ReportRoute {
 
     void operator()(const storage::Persisted& report) const {
         Broker& broker = step.broker;
-        if (!broker.partitions.contains(report.tp)) return;
         observe(step, DurableEndAdvanced{report.tp, report.durable_end_offset});
-        step.persisted.push_back(report.tp);
+        if (broker.partitions.contains(report.tp)) step.persisted.push_back(report.tp);  // else hidden: being deleted
     }
     void operator()(const storage::RecordsRead& report) const {
         on_read_ended(step, report.read_id, &report, report.tp);
