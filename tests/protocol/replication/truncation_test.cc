@@ -168,12 +168,19 @@ TEST_CASE(
     CHECK(above.on_answer(answer) == TruncationStep(CutRefused{Offset(15), Offset(18)}));
 }
 
-TEST_CASE("F5: an epoch entry without records is asked about and cuts nothing") {
+TEST_CASE("F5: an epoch that wrote nothing and that the leader never had loses its entry, not a record (FINDING-1)") {
     const History history = {entry(1, 0), entry(4, 3)};
     TruncationHandshake handshake;
     CHECK(handshake.begin({history, Offset(0), Offset(3), Offset(2)}) == TruncationStep(AskEpochEnd{LeaderEpoch(4)}));
     const LeaderEpochEnd answer{EpochEnd{LeaderEpoch(1), Offset(7)}, Offset(0), Offset(9)};
-    CHECK(handshake.on_answer(answer) == TruncationStep(HandshakeDone{}));
+    CHECK(handshake.on_answer(answer) == TruncationStep(TruncateTo{Offset(3)}));
+}
+
+TEST_CASE("F5: an empty copy that led once is not reset when its leader has no epoch in common (FINDING-1)") {
+    const History history = {entry(4, 0)};
+    TruncationHandshake handshake;
+    CHECK(handshake.begin({history, Offset(0), Offset(0), Offset(0)}) == TruncationStep(AskEpochEnd{LeaderEpoch(4)}));
+    CHECK(handshake.on_answer({std::nullopt, Offset(0), Offset(9)}) == TruncationStep(TruncateTo{Offset(0)}));
 }
 
 }  // namespace tidelock::replication
