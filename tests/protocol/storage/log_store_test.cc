@@ -76,6 +76,14 @@ TEST_CASE("appends with a gap, an overlap or an older epoch are refused and chan
     REQUIRE(disk.store == before);
 }
 
+TEST_CASE("a cut to the log end drops the epochs that start there, and no record (FINDING-1)") {
+    Disk disk = ten_records();
+    REQUIRE(disk.store.note_epoch(kPartition, {LeaderEpoch(4), Offset(10)}).has_value());
+    REQUIRE(disk.store.truncate(kPartition, Offset(10)) == Offset(10));
+    REQUIRE(disk.store.history(kPartition)->latest_epoch() < LeaderEpoch(4));
+    REQUIRE(disk.store.append(kPartition, make_batch(Offset(10), LeaderEpoch(2), 1, 5, 8), disk.out).has_value());
+}
+
 TEST_CASE("a cut reaches the journal before the file, and new records the file after both") {
     Disk disk = ten_records();
     REQUIRE(disk.store.truncate(kPartition, Offset(5)) == Offset(4));
