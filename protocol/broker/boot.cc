@@ -108,9 +108,14 @@ std::vector<storage::BatchHeader> kept_headers(const storage::DirectoryImage& im
     return headers;
 }
 
-void recover_partition(Step& step, const storage::DirectoryImage& image, const storage::PartitionRecovery& found) {
+void recover_partition(Step& step, const storage::DirectoryImage& image, const storage::PartitionRecovery& found,
+                       storage::JournalCondition journal) {
     Broker& broker = step.broker;
-    const bool is_damaged = found.damage != storage::PartitionDamage::kNone;
+    // A batch's checksum does not cover its epoch. Without the journal nothing vouches for a history read from batches:
+    // such a copy is copied again, as its incarnation is renewed anyway (I10).
+    const bool is_unvouched = journal == storage::JournalCondition::kDamaged && found.is_history_rebuilt &&
+                              broker.config.preset == Preset::kGroup;
+    const bool is_damaged = found.damage != storage::PartitionDamage::kNone || is_unvouched;
     add_partition(step, found.tp);
     Partition& partition = broker.partitions[found.tp];
     // Without a Raft group nobody else's history decides what these records are.
@@ -128,7 +133,7 @@ void recover_partition(Step& step, const storage::DirectoryImage& image, const s
     }
     observe(step, std::move(recovered));
     if (is_damaged) {
-        observe(step, DamageFound{found.tp, found.damaged_at});
+        observe(step, DamageFound{found.tp, is_unvouched ? found.log_start_offset : found.damaged_at});
         mark(step, Mark::kDamageFoundAtRecovery);
     }
     if (found.is_history_rebuilt) mark(step, Mark::kHistoryRebuilt);
@@ -150,7 +155,8 @@ void open_existing(Step& step, const storage::DirectoryImage& image, Found& foun
         broker.topics_file.start_repair(effects);
     take_file_effects(step, effects);
     for (const storage::PartitionRecovery& partition : found.logs.partitions)
-        if (broker.topics.find(partition.tp.topic) != nullptr) recover_partition(step, image, partition);
+        if (broker.topics.find(partition.tp.topic) != nullptr)
+            recover_partition(step, image, partition, found.logs.journal);
     const bool is_data_lost = is_catalogue_lost || found.logs.has_damage();
     if (is_data_lost && !broker.config.seed_rules.ignore_data_incarnation) {
         broker.identity.data_incarnation = Incarnation(draw_id(broker));

@@ -18,11 +18,14 @@ clients::FetchAnswer bounds_answer(const Broker& broker, TopicPartition tp, Offs
 
 void serve(Step& step, const ClientRef& client, TopicPartition tp, Offset from, Offset up_to, const Bytes& batches,
            Offset next_offset) {
-    clients::FetchAnswer body = bounds_answer(step.broker, tp, up_to);
+    // Records come from below the watermark they were asked under; the one told is today's, as another answer may have
+    // told a later one while these were read (I6).
+    const Offset high_watermark = step.broker.partitions[tp].high_watermark.read_bound();
+    clients::FetchAnswer body = bounds_answer(step.broker, tp, high_watermark);
     // A batch that reaches past the high watermark is not shown in part (I7).
     if (next_offset <= up_to && !batches.empty()) {
         body.batches = batches;
-        observe(step, RecordsServed{tp, step.broker.leading->leader_epoch, from, next_offset, up_to});
+        observe(step, RecordsServed{tp, step.broker.leading->leader_epoch, from, next_offset, high_watermark});
     }
     answer(step, client, std::move(body));
 }
