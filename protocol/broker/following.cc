@@ -90,7 +90,6 @@ struct FetchRoute {
         report_cut(e.partition);
     }
     void operator()(const replication::Discard& e) const {
-        mark(step, Mark::kForeignRecordsDiscarded);
         broker().partitions[e.partition].must_recopy = true;
         if (!broker().config.seed_rules.ignore_data_incarnation) return renew_data_incarnation(step);
         reset_partition(step, e.partition, Offset(0), ResetReason::kForeign);
@@ -121,7 +120,6 @@ struct FetchRoute {
         run_fetcher(step, next);
     }
     void operator()(const replication::CutWasRefused& e) const {
-        mark(step, Mark::kCutRefused);
         observe(step, ProtocolViolationRefused{"L8", "asked to cut to " + std::to_string(e.refusal.asked_offset.value) +
                                                          " below its high watermark " +
                                                          std::to_string(e.refusal.high_watermark.value)});

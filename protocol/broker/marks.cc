@@ -44,8 +44,6 @@ std::string_view name_of(Mark mark) {
             return "handshake-cut";
         case Mark::kHandshakeTookTwoRounds:
             return "handshake-took-two-rounds";
-        case Mark::kCutRefused:
-            return "cut-refused";
         case Mark::kFollowerReset:
             return "follower-reset";
         case Mark::kDamageFoundAtRecovery:
@@ -58,8 +56,6 @@ std::string_view name_of(Mark mark) {
             return "damaged-copy-recopied";
         case Mark::kHistoryRebuilt:
             return "history-rebuilt";
-        case Mark::kForeignRecordsDiscarded:
-            return "foreign-records-discarded";
         case Mark::kLogReopenedAfterFailedSync:
             return "log-reopened-after-failed-sync";
         case Mark::kLeaderResignedOnFailedSync:
@@ -68,8 +64,6 @@ std::string_view name_of(Mark mark) {
             return "disk-full";
         case Mark::kFetchFencedOldEpoch:
             return "fetch-fenced-old-epoch";
-        case Mark::kFetchFromUnknownNewerEpoch:
-            return "fetch-from-unknown-newer-epoch";
         case Mark::kTopicRecopied:
             return "topic-recopied";
         case Mark::kTopicGrownOnFollower:
@@ -90,8 +84,8 @@ std::string_view name_of(Mark mark) {
             return "retention-passed-follower";
         case Mark::kRefusedToStartDamaged:
             return "refused-to-start-damaged";
-        case Mark::kElectionRefusedNotInSync:
-            return "election-refused-not-in-sync";
+        case Mark::kMayNotStand:
+            return "may-not-stand";
         case Mark::kStatusUnderReplicated:
             return "status-under-replicated";
         case Mark::kCount:

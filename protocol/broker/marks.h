@@ -28,19 +28,16 @@ enum class Mark : std::uint8_t {
     kAckedUnderPendingChange,   // I4
     kHandshakeCut,              // L6 cut records
     kHandshakeTookTwoRounds,    // L6, KIP-279
-    kCutRefused,                // L8
     kFollowerReset,             // L7
     kDamageFoundAtRecovery,     // L4
     kDamageFoundAtRead,
     kTornTailCut,  // L4
     kDamagedCopyRecopied,
     kHistoryRebuilt,              // L3
-    kForeignRecordsDiscarded,     // L3
     kLogReopenedAfterFailedSync,  // L9
     kLeaderResignedOnFailedSync,  // L9
     kDiskFull,
     kFetchFencedOldEpoch,            // F3
-    kFetchFromUnknownNewerEpoch,     // F3
     kTopicRecopied,                  // F2
     kTopicGrownOnFollower,           // F2
     kDuplicateProduceAnswered,       // T2
@@ -50,9 +47,9 @@ enum class Mark : std::uint8_t {
     kOffsetsRebuilt,                 // G3
     kServingWaitedForHighWatermark,  // G3
     kRetentionPassedFollower,
-    kRefusedToStartDamaged,     // R8
-    kElectionRefusedNotInSync,  // G2
-    kStatusUnderReplicated,     // I9
+    kRefusedToStartDamaged,  // R8
+    kMayNotStand,            // G2: out of the set in its own log
+    kStatusUnderReplicated,  // I9
     kCount
 };
 

@@ -136,7 +136,11 @@ struct RaftRoute {
     Step& step;
     bool& log_changed;
 
-    void operator()(const raft::Send& e) const { step.effects.push_back(SendToPeer{e.to, PeerMessage(e.message)}); }
+    void operator()(const raft::Send& e) const {
+        const auto* pre_vote = std::get_if<raft::PreVoteAnswer>(&e.message);
+        if (pre_vote != nullptr && !pre_vote->granted) mark(step, Mark::kPreVoteRefused);
+        step.effects.push_back(SendToPeer{e.to, PeerMessage(e.message)});
+    }
     void operator()(const raft::Persist& e) const { persist_raft(step, e.sequence); }
     void operator()(const raft::SetTimer& e) const {
         step.effects.push_back(SetTimer{timer_of(e.timer), e.min, e.max});
@@ -256,7 +260,9 @@ void refresh_eligibility(Step& step) {
         if (is_eligible(broker, member)) eligible.push_back(member);
     if (eligible != broker.raft.eligible_members) run_raft(step, raft::EligibleMembersChanged{eligible});
     const raft::Eligibility own = own_eligibility(broker);
-    if (own != broker.raft.eligibility) run_raft(step, raft::EligibilityChanged{own});
+    if (own == broker.raft.eligibility) return;
+    if (own == raft::Eligibility::kCaretakerOnly) mark(step, Mark::kMayNotStand);
+    run_raft(step, raft::EligibilityChanged{own});
 }
 
 }  // namespace tidelock::broker

@@ -17,7 +17,6 @@ ErrorCode check_header(Step& step, BrokerId from, const replication::FollowerHea
     const Broker& broker = step.broker;
     const ErrorCode code = replication::check_epoch(header.leader_epoch, broker.leading.has_value(), own_epoch(broker));
     if (code == ErrorCode::kFencedEpoch) mark(step, Mark::kFetchFencedOldEpoch);
-    if (code == ErrorCode::kUnknownEpoch) mark(step, Mark::kFetchFromUnknownNewerEpoch);
     if (code == ErrorCode::kNone && header.follower.broker != from) return ErrorCode::kNotReady;
     return code;
 }

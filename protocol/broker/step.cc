@@ -73,7 +73,14 @@ void on_peer_disconnected(Step& step, BrokerId peer) {
     replication::FetchEffects effects;
     broker.fetcher.on_connection_lost(peer, step.now, effects);
     run_fetcher(step, effects);
-    if (broker.config.preset == Preset::kGroup) run_raft(step, raft::PeerDisconnected{peer});
+    if (broker.config.preset != Preset::kGroup) return;
+    const auto trusts_leader = [&] {
+        const auto* follower = std::get_if<raft::Follower>(&broker.raft.role);
+        return follower != nullptr && follower->leader == peer && follower->leader_contact.has_value();
+    };
+    const bool trusted = trusts_leader();
+    run_raft(step, raft::PeerDisconnected{peer});
+    if (trusted && !trusts_leader()) mark(step, Mark::kSuspectedByReset);
 }
 
 /// Requests that any broker answers, whatever its role; false for all others.
