@@ -1,0 +1,93 @@
+/// A few brokers on one bench: steps, messages, disks and timers by hand, in the order a test wants them. No faults of
+/// its own; what is lost, late or held back is said by the test.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "protocol/broker/broker.h"
+
+namespace tidelock::broker {
+
+class Bench {
+  public:
+    /// Brokers 1 to `count`, not started yet.
+    Bench(std::int32_t count, const std::function<void(Config&)>& configure);
+
+    /// Boots a broker from what its disk holds now; what it was before is gone.
+    void start(std::int32_t id);
+    void start_all();
+    /// From its next start on, this broker is configured with other members.
+    void set_members(std::int32_t id, std::vector<BrokerId> members) { nodes_.at(id).config.members = members; }
+    /// One event of one broker, and everything that follows without time passing.
+    void step(std::int32_t id, const Event& event);
+    /// Lets time pass; timers fire in their order, each at its earliest moment.
+    void advance(Duration by);
+    /// Lets time pass until `is_there` holds. False: it did not within `at_most`.
+    bool advance_until(const std::function<bool()>& is_there, Duration at_most = seconds(20));
+
+    /// Asks as a client; the answer, if any, is found by the number returned.
+    CorrelationId ask(std::int32_t id, clients::RequestBody body);
+    [[nodiscard]] const clients::Answer* answer_to(CorrelationId asked) const;
+    /// Whether the request was answered, and so.
+    [[nodiscard]] bool is_answered(CorrelationId asked, clients::ErrorCode error) const;
+
+    /// Syncs and reads of this owner are not answered before release().
+    void hold(std::int32_t id, storage::FileOwner owner) { nodes_.at(id).held_owners.insert(owner); }
+    void release(std::int32_t id);
+    /// Answers only what is held right now; what is asked for because of it is held again.
+    void release_once(std::int32_t id);
+    /// Nothing reaches or leaves this broker from now on.
+    void cut_off(std::int32_t id) { unreachable_.insert(id); }
+    void reconnect(std::int32_t id) { unreachable_.erase(id); }
+
+    [[nodiscard]] const Broker& at(std::int32_t id) const { return *nodes_.at(id).broker; }
+    /// The broker that serves; 0: none, or two.
+    [[nodiscard]] std::int32_t serving() const;
+    /// Whether every broker is in the serving one's committed set.
+    [[nodiscard]] bool is_whole() const;
+    /// Starts all and waits until one serves, the internal topics exist and everybody is in step.
+    bool form();
+    bool create_topic(const std::string& name, std::int32_t partition_count = 1);
+    /// Has this in-sync broker lead.
+    bool transfer_to(std::int32_t id);
+    [[nodiscard]] Instant now() const { return now_; }
+
+  private:
+    struct Node {
+        Config config;
+        std::optional<Broker> broker;
+        std::map<std::string, std::vector<std::byte>> files;
+        std::map<TimerKind, Instant> timers;
+        std::set<storage::FileOwner> held_owners;
+        std::vector<storage::FileEvent> held;
+    };
+    struct Coming {
+        std::int32_t to;
+        Event event;
+    };
+    void take(std::int32_t id, const Event& event);
+    void carry_out(std::int32_t id, const Effect& effect);
+    void carry_out_file(std::int32_t id, const storage::FileEffect& effect);
+    void complete(std::int32_t id, storage::FileOpId op, storage::FileEvent event);
+    void settle();
+
+    std::map<std::int32_t, Node> nodes_;
+    std::deque<Coming> coming_;
+    std::set<std::int32_t> unreachable_;
+    std::map<std::int64_t, clients::Answer> answers_;
+    std::int64_t next_correlation_ = 1;
+    std::uint64_t next_entropy_ = 1;
+    Instant now_{1'000'000'000};
+};
+
+/// A batch of one record.
+Bytes one_record(ProducerId producer = kNoProducer, std::int32_t sequence = -1);
+clients::ProduceRequest produce_to(const std::string& topic, clients::Acks acks, Duration timeout);
+
+}  // namespace tidelock::broker

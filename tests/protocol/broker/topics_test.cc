@@ -1,0 +1,95 @@
+// A change of topics is told when a failover cannot take it back, and is the same on every broker (F1, F2).
+#include <catch2/catch.hpp>
+#include <limits>
+
+#include "bench.h"
+
+namespace tidelock::broker {
+namespace {
+
+using clients::Acks;
+using clients::ErrorCode;
+using storage::FileOwner;
+
+Bench formed_group() {
+    Bench bench(3, [](Config&) {});
+    REQUIRE(bench.form());
+    REQUIRE(bench.create_topic("orders"));
+    return bench;
+}
+
+bool knows(const Broker& broker, const std::string& topic) {
+    return broker.topics.find(std::string_view(topic)) != nullptr;
+}
+
+}  // namespace
+
+TEST_CASE("a topic is told to be created once every member that counts would find it again (F2)", "[broker]") {
+    Bench bench = formed_group();
+    const std::int32_t leader = bench.serving();
+    const std::int32_t follower = leader == 1 ? 2 : 1;
+    bench.hold(follower, FileOwner::kTopics);
+    const CorrelationId asked = bench.ask(leader, clients::CreateTopicRequest{"bills", 1, {}});
+    bench.advance(milliseconds(600));
+    REQUIRE(knows(bench.at(leader), "bills"));
+    REQUIRE(bench.answer_to(asked) == nullptr);
+    bench.release(follower);
+    bench.advance(milliseconds(600));
+    REQUIRE(bench.is_answered(asked, ErrorCode::kNone));
+    REQUIRE(knows(bench.at(follower), "bills"));
+}
+
+TEST_CASE("a deletion goes through: answered when hidden everywhere, then its records go everywhere (F2)", "[broker]") {
+    Bench bench = formed_group();
+    const std::int32_t leader = bench.serving();
+    bench.ask(leader, produce_to("orders", Acks::kAll, seconds(1)));
+    const CorrelationId asked = bench.ask(leader, clients::DeleteTopicRequest{"orders"});
+    bench.advance(seconds(2));
+    REQUIRE(bench.is_answered(asked, ErrorCode::kNone));
+    for (std::int32_t id = 1; id <= 3; ++id) {
+        REQUIRE(!knows(bench.at(id), "orders"));
+        REQUIRE(bench.at(id).partitions.size() == 2);
+        REQUIRE(bench.at(id).logs.logs().size() == 2);
+    }
+    REQUIRE(bench.create_topic("orders"));
+    const CorrelationId produced = bench.ask(leader, produce_to("orders", Acks::kAll, seconds(1)));
+    bench.advance(milliseconds(100));
+    REQUIRE(bench.is_answered(produced, ErrorCode::kNone));
+}
+
+// A copy that does not know of a deletion would bring the topic back if it led.
+TEST_CASE("a broker joins the in-sync set only with the topics as they are now (F2, I5)", "[broker]") {
+    Bench bench = formed_group();
+    REQUIRE(bench.transfer_to(1));
+    const std::int32_t late = 3;
+    bench.cut_off(late);
+    bench.ask(1, produce_to("orders", Acks::kAll, seconds(30)));
+    REQUIRE(bench.advance_until([&] { return bench.at(1).in_sync.committed().members.size() == 2; }));
+    const CorrelationId asked = bench.ask(1, clients::DeleteTopicRequest{"orders"});
+    REQUIRE(bench.advance_until([&] { return bench.is_answered(asked, ErrorCode::kNone); }));
+    bench.hold(late, FileOwner::kTopics);
+    bench.reconnect(late);
+    bench.advance(seconds(8));
+    REQUIRE(knows(bench.at(late), "orders"));
+    const auto& members = bench.at(1).in_sync.acknowledgement_set();
+    for (const Replica& member : members) REQUIRE(member.broker.value != late);
+}
+
+TEST_CASE("counts that no group could hold are refused (F2)", "[broker]") {
+    Bench bench = formed_group();
+    const std::int32_t leader = bench.serving();
+    for (const std::int32_t count :
+         {0, -1, std::numeric_limits<std::int32_t>::min(), 10'001, std::numeric_limits<std::int32_t>::max()}) {
+        const CorrelationId created = bench.ask(leader, clients::CreateTopicRequest{"huge", count, {}});
+        REQUIRE(bench.is_answered(created, ErrorCode::kInvalidPartitions));
+        const CorrelationId grown = bench.ask(leader, clients::GrowTopicRequest{"orders", count});
+        REQUIRE(bench.is_answered(grown, ErrorCode::kInvalidPartitions));
+    }
+    for (const char* value : {"", "0", "-2", "x", "1x", "99999999999999999999"}) {
+        const CorrelationId set =
+            bench.ask(leader, clients::SetTopicConfigRequest{"orders", {{"retention.records", value}}});
+        REQUIRE(bench.is_answered(set, ErrorCode::kInvalidConfig));
+    }
+}
+
+}  // namespace tidelock::broker

@@ -1,0 +1,88 @@
+// Who waits is answered: by what it waited for, by its deadline, or by the end of the role it waited under (A5, A6,
+// I7).
+#include <catch2/catch.hpp>
+#include <limits>
+
+#include "bench.h"
+
+namespace tidelock::broker {
+namespace {
+
+using clients::Acks;
+using clients::ErrorCode;
+
+Bench formed_group() {
+    Bench bench(3, [](Config&) {});
+    REQUIRE(bench.form());
+    REQUIRE(bench.create_topic("orders"));
+    return bench;
+}
+
+void cut_off_followers(Bench& bench, std::int32_t leader) {
+    for (std::int32_t id = 1; id <= 3; ++id)
+        if (id != leader) bench.cut_off(id);
+}
+
+}  // namespace
+
+TEST_CASE("a produce whose followers are gone times out and is not told that it failed for good (A5)", "[broker]") {
+    Bench bench = formed_group();
+    const std::int32_t leader = bench.serving();
+    cut_off_followers(bench, leader);
+    const CorrelationId asked = bench.ask(leader, produce_to("orders", Acks::kAll, milliseconds(100)));
+    bench.advance(milliseconds(150));
+    REQUIRE(bench.is_answered(asked, ErrorCode::kRequestTimedOut));
+    REQUIRE(bench.at(leader).waiting_produces.empty());
+}
+
+TEST_CASE("a produce with a negative time-out is answered at once, its record stays (A5)", "[broker]") {
+    Bench bench = formed_group();
+    const std::int32_t leader = bench.serving();
+    cut_off_followers(bench, leader);
+    const CorrelationId asked = bench.ask(leader, produce_to("orders", Acks::kAll, milliseconds(-5)));
+    bench.advance(milliseconds(1));
+    REQUIRE(bench.is_answered(asked, ErrorCode::kRequestTimedOut));
+}
+
+TEST_CASE("a produce ends as unknown when its leader loses the majority (A6, R5)", "[broker]") {
+    Bench bench = formed_group();
+    const std::int32_t leader = bench.serving();
+    cut_off_followers(bench, leader);
+    const CorrelationId asked = bench.ask(leader, produce_to("orders", Acks::kAll, seconds(30)));
+    REQUIRE(bench.advance_until([&] { return !bench.at(leader).leading; }));
+    REQUIRE(bench.is_answered(asked, ErrorCode::kLeadershipEnded));
+}
+
+TEST_CASE("a consumer at the high watermark waits and is woken by the record (I7)", "[broker]") {
+    Bench bench = formed_group();
+    const std::int32_t leader = bench.serving();
+    const clients::PartitionName orders{"orders", TopicId{}, PartitionIndex(0)};
+    const CorrelationId fetch = bench.ask(leader, clients::FetchRequest{orders, Offset(0), 1000, seconds(5), {}});
+    REQUIRE(bench.answer_to(fetch) == nullptr);
+    bench.ask(leader, produce_to("orders", Acks::kAll, seconds(1)));
+    bench.advance(milliseconds(50));
+    REQUIRE(bench.is_answered(fetch, ErrorCode::kNone));
+    REQUIRE(!std::get<clients::FetchAnswer>(bench.answer_to(fetch)->body).batches.empty());
+    REQUIRE(bench.at(leader).leading->consumers.empty());
+}
+
+TEST_CASE("a consumer's bad offset, size and wait are answered, not obeyed (I7)", "[broker]") {
+    Bench bench = formed_group();
+    const std::int32_t leader = bench.serving();
+    const clients::PartitionName orders{"orders", TopicId{}, PartitionIndex(0)};
+    const auto fetch = [&](Offset offset, std::int32_t bytes_max, Duration wait_max) {
+        return bench.ask(leader, clients::FetchRequest{orders, offset, bytes_max, wait_max, {}});
+    };
+    REQUIRE(bench.is_answered(fetch(Offset(-1), 1, seconds(1)), ErrorCode::kOffsetOutOfRange));
+    REQUIRE(bench.is_answered(fetch(Offset(1), 1, seconds(1)), ErrorCode::kOffsetOutOfRange));
+    const Offset last(std::numeric_limits<std::int64_t>::max());
+    REQUIRE(bench.is_answered(fetch(last, 1, seconds(1)), ErrorCode::kOffsetOutOfRange));
+    REQUIRE(bench.is_answered(fetch(Offset(0), -7, nanoseconds(std::numeric_limits<std::int64_t>::min())),
+                              ErrorCode::kNone));
+    const CorrelationId longest = fetch(Offset(0), -7, nanoseconds(std::numeric_limits<std::int64_t>::max()));
+    REQUIRE(bench.answer_to(longest) == nullptr);
+    bench.advance(seconds(61));
+    REQUIRE(bench.is_answered(longest, ErrorCode::kNone));
+}
+
+}  // namespace tidelock::broker
