@@ -35,14 +35,22 @@ void OffsetsMonotonic::judge(const ClientCall& call, const OffsetCommitCall& com
     committed.last_returned_ns = call.returned_ns;
 }
 
+/// An offset that was told counts like an acknowledged one (G3), also if the commit behind it never got its answer.
+/// A commit that was acknowledged while it was asked for may have come after what was told.
+void OffsetsMonotonic::raise_floor(std::vector<Floor>& floors, const ClientCall& call, const OffsetFetchCall& fetch) {
+    if (!fetch.offset || (!floors.empty() && floors.back().since_ns > call.invoked_ns)) return;
+    if (!floors.empty() && *fetch.offset <= floors.back().offset) return;
+    floors.push_back(Floor{call.returned_ns, *fetch.offset});
+}
+
 void OffsetsMonotonic::judge(const ClientCall& call, const OffsetFetchCall& fetch, bool is_excused) {
     if (call.outcome != Outcome::kOk || is_excused) return;
     const auto found = committed_.find(Key{fetch.group, fetch.partition});
     if (found == committed_.end()) return;
-    const std::vector<Floor>& floors = found->second.floors;
+    std::vector<Floor>& floors = found->second.floors;
     const auto after = std::partition_point(floors.begin(), floors.end(),
                                             [&](const Floor& floor) { return floor.since_ns <= call.invoked_ns; });
-    if (after == floors.begin()) return;  // nothing was acknowledged before it was asked
+    if (after == floors.begin()) return raise_floor(floors, call, fetch);  // nothing was acknowledged before it asked
     Floor expected = *(after - 1);
     // Commits acknowledged while it was under way may be what it saw.
     for (auto floor = after; floor != floors.end(); ++floor) {
@@ -50,12 +58,12 @@ void OffsetsMonotonic::judge(const ClientCall& call, const OffsetFetchCall& fetc
     }
     const std::vector<Offset>& possible = found->second.may_be_committed;
     const bool is_possible = fetch.offset && std::binary_search(possible.begin(), possible.end(), *fetch.offset);
-    if (is_possible || (fetch.offset && *fetch.offset >= expected.offset)) return;
+    if (is_possible || (fetch.offset && *fetch.offset >= expected.offset)) return raise_floor(floors, call, fetch);
     suspects_.push_back(Suspect{
         found->first, fetch.offset, call.returned_ns,
         fmt::format(
             "client {} call {}: group {} on topic {} partition {} was told the committed offset {}, but a commit of {} "
-            "had been acknowledged at {} ns, before it asked at {} ns (T1)",
+            "had been acknowledged, or told to a fetch, at {} ns, before it asked at {} ns (T1)",
             call.client.value, call.call, fetch.group.value, fetch.partition.topic.value,
             fetch.partition.partition.value, fetch.offset ? std::to_string(fetch.offset->value) : std::string("none"),
             expected.offset.value, expected.since_ns, call.invoked_ns)});

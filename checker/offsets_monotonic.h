@@ -1,5 +1,5 @@
 /// V14: a committed group offset never goes back except by a later commit of a lower one, judged from client calls: an
-/// offset fetch answers at least what was acknowledged before it was asked.
+/// offset fetch answers at least what was acknowledged, or told to another fetch, before it was asked.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,8 @@ class OffsetsMonotonic {
         ClientPartition partition;
         constexpr auto operator<=>(const Key&) const = default;
     };
-    /// From `since_ns` on (a commit's return) no fetch may answer less than `offset`.
+    /// From `since_ns` on (the return of a commit, or of a fetch that was told it) no fetch may answer less than
+    /// `offset`.
     struct Floor {
         std::int64_t since_ns;
         Offset offset;
@@ -46,6 +47,8 @@ class OffsetsMonotonic {
         std::int64_t returned_ns;
         std::string message;
     };
+    static void raise_floor(std::vector<Floor>& floors, const ClientCall& call, const OffsetFetchCall& fetch);
+
     FlatMap<Key, Committed> committed_;
     std::vector<Suspect> suspects_;
 };
