@@ -68,6 +68,7 @@ std::string find_refusal(const Broker& broker, const Found& found) {
         return "raft: the Raft state is missing or damaged, so its votes are forgotten; rejoin as empty (R8)";
     const auto state = raft::decode_persistent_state(found.raft.content);
     if (!state) return "raft: " + state.error().what;
+    if (!raft::fits(broker.raft.config, *state)) return "raft: the directory belongs to a group of other members (R3)";
     if (state->incarnation != identity->raft_incarnation)
         return "raft: the Raft state is of another life than the identity";
     return {};

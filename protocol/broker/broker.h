@@ -177,7 +177,6 @@ struct CatalogueWrite {
     storage::TopicCatalogue catalogue;
     std::int64_t manifest_version = 0;  // as leader
     bool is_reconciling = false;        // by a leader's manifest (F2)
-    std::uint64_t manifest_digest = 0;
     bool operator==(const CatalogueWrite&) const = default;
 };
 

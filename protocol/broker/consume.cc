@@ -95,7 +95,9 @@ void wake_consumers(Step& step, TopicPartition tp, const Partition& partition) {
 void on_consumer_read(Step& step, const ConsumerRead& purpose, const storage::RecordsRead& read) {
     Broker& broker = step.broker;
     const bool is_still_leading = broker.leading && broker.leading->leader_epoch == purpose.leader_epoch;
-    if (!is_still_leading || !broker.partitions.contains(read.tp)) return;
+    if (!is_still_leading) return;  // its connection was closed with the leadership
+    if (!broker.partitions.contains(read.tp))
+        return fail_consumer_read(step, purpose, ErrorCode::kUnknownTopicOrPartition);
     serve(step, purpose.client, read.tp, purpose.offset, purpose.up_to, read.batches, read.next_offset);
 }
 

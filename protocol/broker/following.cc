@@ -66,11 +66,10 @@ struct FetchRoute {
     }
     void operator()(const replication::ApplyManifest& e) const {
         auto catalogue = catalogue_of(e.manifest);
-        const std::uint64_t digest = replication::digest_of(e.manifest);
         if (!catalogue) return restart(step);
         const bool is_same = *catalogue == newest_catalogue(broker());
-        if (is_same && broker().catalogue_writes.empty()) return finish_reconciling(step, digest);
-        write_catalogue(step, CatalogueWrite{{}, std::move(*catalogue), 0, true, digest});
+        if (is_same && broker().catalogue_writes.empty()) return finish_reconciling(step);
+        write_catalogue(step, CatalogueWrite{{}, std::move(*catalogue), 0, true});
     }
     void operator()(const replication::Truncate& e) const {
         Partition& partition = broker().partitions[e.partition];
@@ -171,7 +170,7 @@ void reset_partition(Step& step, TopicPartition tp, Offset log_start_offset, Res
     observe(step, LogReset{tp, log_start_offset, reason});
 }
 
-void finish_reconciling(Step& step, std::uint64_t manifest_digest) {
+void finish_reconciling(Step& step) {
     Broker& broker = step.broker;
     if (broker.fetcher.phase() != replication::FetchPhase::kReconciling) return;
     std::vector<replication::LocalPartition> locals;
@@ -191,7 +190,6 @@ void finish_reconciling(Step& step, std::uint64_t manifest_digest) {
                                                      view->log_end_offset, view->durable_end_offset,
                                                      partition.high_watermark.value()});
     }
-    static_cast<void>(manifest_digest);
     replication::FetchEffects effects;
     broker.fetcher.on_reconciled(std::move(locals), step.now, effects);
     run_fetcher(step, effects);

@@ -118,6 +118,8 @@ void begin_leading(Step& step, LeaderEpoch leader_epoch, const replication::Vers
     leading.leader_epoch = leader_epoch;
     leading.parked = replication::ParkedFetches(static_cast<std::size_t>(broker.config.parked_fetches_max));
     leading.manifests.push_back(ManifestVersion{0, manifest_digest(broker)});
+    // Writes of an earlier role that are still on their way will be versions of this manifest too.
+    leading.manifests_written = static_cast<std::int64_t>(broker.catalogue_writes.size());
     broker.known_leader = broker.config.id;
     observe(step, ClaimCommitted{leader_epoch});
     std::vector<replication::LeaderCopy> copies = open_epoch(step, leader_epoch);

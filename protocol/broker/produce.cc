@@ -1,4 +1,6 @@
 // A producer's batches on the leader: judged, numbered, appended, and answered as its acks ask (A5, I8, T2).
+#include <algorithm>
+
 #include "protocol/base/check.h"
 #include "protocol/broker/step.h"
 
@@ -6,6 +8,9 @@ namespace tidelock::broker {
 namespace {
 
 using clients::ErrorCode;
+
+/// A client's timeout beyond this is cut to it.
+constexpr Duration kProduceTimeoutMax = seconds(300);
 
 ErrorCode error_of(storage::AppendRefusal refusal) {
     switch (refusal) {
@@ -149,7 +154,7 @@ void wait_for_policy(Step& step, Partition& partition, const WaitingProduce& pro
     broker.waiting_produces.emplace(id, produce);
     const replication::AckPolicy policy{
         produce.is_leader_ack ? replication::AckRule::kLocalDurable : replication::AckRule::kAllInSync, 0};
-    const Instant deadline = step.now + timeout;
+    const Instant deadline = step.now + std::clamp(timeout, nanoseconds(0), kProduceTimeoutMax);
     partition.pending.add(replication::Waiter{id, produce.last_offset + 1, deadline}, policy,
                           replication::WriteAuthority{broker.config.id, produce.leader_epoch});
     note_deadline(step, deadline);

@@ -51,19 +51,31 @@ Views views_of(const Broker& broker, const replication::FetchRequest& request) {
 
 void note_manifest_progress(Step& step, const replication::FetchRequest& request) {
     Leading& leading = *step.broker.leading;
+    const Replica& follower = request.header.follower;
     std::int64_t version = -1;
     for (const ManifestVersion& known : leading.manifests)
         if (known.digest == request.manifest_digest) version = std::max(version, known.version);
     if (version < 0) return;
-    const auto found =
-        std::ranges::find(leading.manifest_progress, request.header.follower, &ManifestProgress::follower);
+    std::erase_if(leading.manifest_progress, [&](const ManifestProgress& each) {
+        return each.follower.broker == follower.broker && each.follower != follower;  // of a former life
+    });
+    const auto found = std::ranges::find(leading.manifest_progress, follower, &ManifestProgress::follower);
     if (found == leading.manifest_progress.end())
-        leading.manifest_progress.push_back(ManifestProgress{request.header.follower, version});
+        leading.manifest_progress.push_back(ManifestProgress{follower, version});
     else if (found->version >= version)
         return;
     else
         found->version = version;
     settle_topic_changes(step);
+}
+
+/// A member, or one that has made the newest manifest its own.
+bool may_be_counted(const Broker& broker, const Replica& follower) {
+    const auto& members = broker.in_sync.acknowledgement_set();
+    if (std::ranges::find(members, follower) != members.end()) return true;
+    const auto& progress = broker.leading->manifest_progress;
+    const auto known = std::ranges::find(progress, follower, &ManifestProgress::follower);
+    return known != progress.end() && known->version == broker.leading->manifests.back().version;
 }
 
 void take_positions(Step& step, const Replica& follower, const std::vector<replication::FollowerPosition>& positions) {
@@ -74,7 +86,11 @@ void take_positions(Step& step, const Replica& follower, const std::vector<repli
         if (broker.in_sync.position(follower, position.partition) != position.durable_end_offset)
             moved.push_back(position.partition);
     replication::InSyncEffects effects;
-    broker.in_sync.on_follower_fetched(follower, leader_epoch, positions, step.now, effects);
+    // Who joins shows the same topics: a member with another catalogue could lead and bring a deleted one back (F2).
+    if (may_be_counted(broker, follower))
+        broker.in_sync.on_follower_fetched(follower, leader_epoch, positions, step.now, effects);
+    else
+        broker.in_sync.on_replica_seen(follower, step.now, effects);
     const bool set_changed = !effects.empty();
     route_in_sync_effects(step, effects);
     if (set_changed) return advance_all_high_watermarks(step);
@@ -206,7 +222,7 @@ void answer_follower(Step& step, const replication::FetchRequest& request) {
     const Views views = views_of(broker, request);
     const replication::FetchPlan plan = replication::plan_fetch(request, views.pointers);
     std::erase_if(broker.leading->assembling, [&](const AnswerInAssembly& a) { return a.follower == follower; });
-    std::int64_t bytes_left = std::min(request.bytes_max, broker.config.fetch_bytes_max);
+    std::int64_t bytes_left = std::clamp(request.bytes_max, 1, broker.config.fetch_bytes_max);
     for (const replication::PartitionPlan& part : plan.partitions)
         if (fill_partition(step, request, part, bytes_left, assembly.answer)) ++assembly.reads_outstanding;
     if (assembly.reads_outstanding == 0) return send(step, follower, std::move(assembly.answer));
@@ -222,7 +238,7 @@ void on_follower_read(Step& step, const FollowerRead& purpose, const storage::Re
     });
     if (assembly == assembling.end()) return;
     const auto part = std::ranges::find(assembly->answer.partitions, tp, &replication::PartitionAnswer::partition);
-    CHECK(part != assembly->answer.partitions.end());
+    if (part == assembly->answer.partitions.end()) return;  // of an earlier answer to a request that came twice
     if (read == nullptr) {
         part->code = ErrorCode::kStorageError;
     } else {

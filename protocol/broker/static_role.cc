@@ -39,6 +39,7 @@ void on_role_commanded(Step& step, const RoleCommanded& commanded) {
     broker.decided.leader = commanded.leader;
     broker.known_leader = commanded.leader;
     if (broker.leading) end_leading(step);
+    if (broker.is_identity_renewing) return;  // taken up when the new incarnation is durable (I10)
     if (commanded.leader == broker.config.id) return begin_leading(step, next_life_epoch(broker), first_set(broker));
     follow_static_leader(step, LeaderEpoch(std::max(broker.decided.leader_epoch.value, epoch_base(broker))));
 }
@@ -66,8 +67,8 @@ void follow_static_leader(Step& step, LeaderEpoch leader_epoch) {
 
 void note_static_epoch(Step& step, BrokerId from, LeaderEpoch leader_epoch) {
     Broker& broker = step.broker;
-    const bool is_news = broker.config.preset == Preset::kStatic && !broker.leading && from == broker.decided.leader &&
-                         leader_epoch > broker.fetcher.leader_epoch();
+    const bool is_news = broker.config.preset == Preset::kStatic && !broker.leading && !broker.is_identity_renewing &&
+                         from == broker.decided.leader && leader_epoch > broker.fetcher.leader_epoch();
     if (is_news) follow_static_leader(step, leader_epoch);
 }
 
@@ -77,6 +78,8 @@ void commit_static_change(Step& step, const replication::ProposeChange& change) 
     replication::InSyncEffects effects;
     broker.in_sync.on_change_committed(change.leader_epoch, change.set, effects);
     route_in_sync_effects(step, effects);
+    advance_all_high_watermarks(step);  // fewer may be waited for now
+    settle_topic_changes(step);
 }
 
 }  // namespace tidelock::broker

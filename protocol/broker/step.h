@@ -151,7 +151,7 @@ std::uint64_t manifest_digest(const Broker& broker);
 // following.cc: the follower's effects on its own logs
 void run_fetcher(Step& step, replication::FetchEffects& effects);
 void on_fetcher_timer(Step& step);
-void finish_reconciling(Step& step, std::uint64_t manifest_digest);
+void finish_reconciling(Step& step);
 /// Drops every record of one partition.
 void reset_partition(Step& step, TopicPartition tp, Offset log_start_offset, ResetReason reason);
 void report_local_logs(Step& step, std::span<const TopicPartition> changed);

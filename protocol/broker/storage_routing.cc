@@ -112,11 +112,11 @@ struct ReportRoute {
     }
     void operator()(const storage::LogDamaged& report) const {
         Broker& broker = step.broker;
-        const auto found = broker.partitions.find(report.tp);
-        if (found == broker.partitions.end()) return;
         observe(step, DamageFound{report.tp, report.at_offset});
         mark(step, Mark::kDamageFoundAtRead);
-        found->second.must_recopy = true;
+        // A hidden partition may be shown again; then its log says that it is damaged.
+        if (const auto found = broker.partitions.find(report.tp); found != broker.partitions.end())
+            found->second.must_recopy = true;
         renew_data_incarnation(step);
     }
     void operator()(const storage::LogFailed& report) const {

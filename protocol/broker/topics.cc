@@ -20,6 +20,7 @@ constexpr std::string_view kRetentionKey = "retention.records";
 constexpr std::string_view kDeletingKey = "deleting";
 constexpr Duration kTopicChangeTimeout = seconds(5);
 constexpr std::size_t kManifestsKept = 64;
+constexpr std::size_t kTopicChangesMax = 100;
 
 bool is_valid_name(std::string_view name) {
     const bool fits = !name.empty() && name.size() <= storage::kTopicNameBytesMax && name != "." && name != "..";
@@ -59,9 +60,13 @@ void wait_for_topic_change(Step& step, const ClientRef& client, std::int64_t ver
 
 /// Writes the changed catalogue and has the client wait for it.
 void change_topics(Step& step, const ClientRef& client, storage::TopicCatalogue catalogue, clients::AnswerBody body) {
+    if (step.broker.leading->topic_changes.size() >= kTopicChangesMax) {
+        std::visit([](auto& refused) { refused.error = ErrorCode::kThrottled; }, body);
+        return answer(step, client, std::move(body));
+    }
     const std::int64_t version = ++step.broker.leading->manifests_written;
     wait_for_topic_change(step, client, version, std::move(body));
-    write_catalogue(step, CatalogueWrite{{}, std::move(catalogue), version, false, 0});
+    write_catalogue(step, CatalogueWrite{{}, std::move(catalogue), version, false});
 }
 
 void begin_partition(Step& step, TopicPartition tp) {
@@ -87,6 +92,7 @@ void hide_partition(Step& step, TopicPartition tp) {
     broker.partitions.erase(tp);
     if (!broker.leading) return;
     broker.in_sync.on_partition_removed(tp);
+    std::erase_if(broker.leading->rebuilds, [&](const Rebuild& rebuild) { return rebuild.partition == tp; });
     std::vector<WaitingConsumer> orphans;
     std::erase_if(broker.leading->consumers, [&](const WaitingConsumer& consumer) {
         if (consumer.partition != tp) return false;
@@ -221,8 +227,8 @@ void on_topics_file_durable(Step& step) {
     if (broker.leading)
         publish_manifest(step,
                          broker.leading->manifests_written - static_cast<std::int64_t>(broker.catalogue_writes.size()));
-    for (const CatalogueWrite& write : done)
-        if (write.is_reconciling) finish_reconciling(step, write.manifest_digest);
+    // Only the newest write is what the fetcher waits for: an earlier one may be of a leader followed before.
+    if (broker.catalogue_writes.empty() && done.back().is_reconciling) finish_reconciling(step);
 }
 
 void on_create_topic(Step& step, const ClientRef& client, const clients::CreateTopicRequest& create) {
@@ -252,7 +258,8 @@ void on_delete_topic(Step& step, const ClientRef& client, const clients::DeleteT
     const storage::TopicEntry* topic = catalogue.find(drop.topic);
     clients::DeleteTopicAnswer body;
     // Asked again: answered with the deletion under way.
-    if (topic != nullptr && topic->config.is_deleting)
+    const bool has_room = step.broker.leading->topic_changes.size() < kTopicChangesMax;
+    if (topic != nullptr && topic->config.is_deleting && has_room)
         return wait_for_topic_change(step, client, step.broker.leading->manifests_written, body);
     if (topic == nullptr)
         body.error = ErrorCode::kUnknownTopicOrPartition;
@@ -274,7 +281,8 @@ void on_grow_topic(Step& step, const ClientRef& client, const clients::GrowTopic
     else if (topic->config.is_internal)
         body.error = ErrorCode::kInternalTopic;
     else if (grow.partition_count <= topic->partition_count ||
-             partition_total(catalogue) + grow.partition_count > step.broker.config.partitions_max)
+             partition_total(catalogue) - topic->partition_count + grow.partition_count >
+                 step.broker.config.partitions_max)
         body.error = ErrorCode::kInvalidPartitions;
     if (body.error != ErrorCode::kNone) return answer(step, client, body);
     storage::TopicEntry grown = *topic;
@@ -354,7 +362,7 @@ void finish_deletions(Step& step) {
     for (const storage::TopicEntry& topic : broker.topics.topics)
         if (is_deleting(topic)) catalogue.remove(topic.name);
     const std::int64_t version = ++broker.leading->manifests_written;
-    write_catalogue(step, CatalogueWrite{{}, std::move(catalogue), version, false, 0});
+    write_catalogue(step, CatalogueWrite{{}, std::move(catalogue), version, false});
 }
 
 }  // namespace
@@ -394,7 +402,7 @@ void create_internal_topics(Step& step) {
     }
     if (!is_changed) return;
     const std::int64_t version = ++broker.leading->manifests_written;
-    write_catalogue(step, CatalogueWrite{{}, std::move(catalogue), version, false, 0});
+    write_catalogue(step, CatalogueWrite{{}, std::move(catalogue), version, false});
 }
 
 std::optional<TopicPartition> resolve(const Broker& broker, const clients::PartitionName& name) {
@@ -436,7 +444,8 @@ void on_metadata(Step& step, const ClientRef& client, const clients::MetadataReq
         for (const storage::TopicEntry& topic : broker.topics.topics)
             if (!topic.config.is_deleting) list(topic);
     for (const std::string& name : metadata.topics) {
-        if (const storage::TopicEntry* topic = broker.topics.find(std::string_view(name)))
+        const storage::TopicEntry* topic = broker.topics.find(std::string_view(name));
+        if (topic != nullptr && !topic->config.is_deleting)
             list(*topic);
         else
             body.topics.push_back({ErrorCode::kUnknownTopicOrPartition, name, TopicId{}, 0, false});
