@@ -39,6 +39,22 @@ TEST_CASE("a topic is told to be created once every member that counts would fin
     REQUIRE(knows(bench.at(follower), "bills"));
 }
 
+TEST_CASE("a deleted topic is not listed, named or not, from when it is hidden (F2)", "[broker]") {
+    Bench bench = formed_group();
+    const std::int32_t leader = bench.serving();
+    bench.hold(leader == 1 ? 2 : 1, FileOwner::kTopics);  // so that the deletion stops half way
+    bench.ask(leader, clients::DeleteTopicRequest{"orders"});
+    bench.advance(milliseconds(100));
+    REQUIRE(bench.at(leader).topics.find(std::string_view("orders"))->config.is_deleting);
+    const CorrelationId all = bench.ask(leader, clients::MetadataRequest{});
+    for (const auto& topic : std::get<clients::MetadataAnswer>(bench.answer_to(all)->body).topics)
+        REQUIRE(topic.name != "orders");
+    const CorrelationId named = bench.ask(leader, clients::MetadataRequest{{"orders"}});
+    const auto& body = std::get<clients::MetadataAnswer>(bench.answer_to(named)->body);
+    REQUIRE(body.topics.size() == 1);
+    REQUIRE(body.topics[0].error == ErrorCode::kUnknownTopicOrPartition);
+}
+
 TEST_CASE("a deletion goes through: answered when hidden everywhere, then its records go everywhere (F2)", "[broker]") {
     Bench bench = formed_group();
     const std::int32_t leader = bench.serving();
@@ -55,6 +71,61 @@ TEST_CASE("a deletion goes through: answered when hidden everywhere, then its re
     const CorrelationId produced = bench.ask(leader, produce_to("orders", Acks::kAll, seconds(1)));
     bench.advance(milliseconds(100));
     REQUIRE(bench.is_answered(produced, ErrorCode::kNone));
+}
+
+// 1. The leader writes its catalogue with the topic hidden; the write does not become durable yet.
+// 2. It steps down and leads again. Nobody else has heard of the deletion.
+// 3. A second request for the same deletion must not be told success before anybody has hidden it.
+TEST_CASE("a deletion asked for again after a change of roles waits for the first one's write (F2)", "[broker]") {
+    Bench bench = formed_group();
+    REQUIRE(bench.transfer_to(1));
+    bench.advance(seconds(1));
+    const std::int32_t leader = 1;
+    bench.hold(leader, FileOwner::kTopics);
+    bench.ask(leader, clients::DeleteTopicRequest{"orders"});
+    REQUIRE(bench.at(leader).catalogue_writes.size() == 1);
+    bench.cut_off(2);
+    bench.cut_off(3);
+    REQUIRE(bench.advance_until([&] { return !bench.at(leader).leading; }));
+    for (std::int64_t delay = 0; delay < 900 && bench.serving() != leader; delay += 15) {
+        Bench attempt = bench;  // whoever stands first is elected
+        attempt.advance(milliseconds(delay));
+        attempt.reconnect(2);
+        attempt.reconnect(3);
+        if (attempt.advance_until([&] { return attempt.serving() == leader; }, milliseconds(400))) bench = attempt;
+    }
+    REQUIRE(bench.serving() == leader);
+    const CorrelationId again = bench.ask(leader, clients::DeleteTopicRequest{"orders"});
+    bench.advance(seconds(1));
+    for (std::int32_t id = 1; id <= 3; ++id) {
+        const storage::TopicEntry* topic = bench.at(id).topics.find(std::string_view("orders"));
+        if (topic != nullptr && !topic->config.is_deleting) REQUIRE(!bench.is_answered(again, ErrorCode::kNone));
+    }
+}
+
+// 1. A follower is told of a new topic; its catalogue write does not become durable.
+// 2. Another leader tells it of one topic more; a second write waits behind the first.
+// 3. The first becomes durable. The follower has not what the second leader told it, and may not say so.
+TEST_CASE("a follower has a manifest when its own write of it is durable, not an earlier one (F1, F2)", "[broker]") {
+    Bench bench = formed_group();
+    REQUIRE(bench.transfer_to(1));
+    bench.advance(seconds(1));
+    const std::int32_t slow = 3;
+    bench.hold(slow, FileOwner::kTopics);
+    bench.ask(1, clients::CreateTopicRequest{"bills", 1, {}});
+    bench.advance(milliseconds(600));
+    REQUIRE(bench.at(slow).catalogue_writes.size() == 1);
+    REQUIRE(bench.transfer_to(2));
+    const CorrelationId asked = bench.ask(2, clients::CreateTopicRequest{"carts", 1, {}});
+    REQUIRE(bench.advance_until([&] { return bench.at(slow).catalogue_writes.size() >= 2; }));
+    while (!knows(bench.at(slow), "bills")) bench.release_once(slow);
+    bench.advance(milliseconds(700));
+    REQUIRE(!knows(bench.at(slow), "carts"));
+    REQUIRE(!bench.is_answered(asked, ErrorCode::kNone));
+    bench.release(slow);
+    REQUIRE(bench.advance_until([&] { return bench.is_answered(asked, ErrorCode::kNone); }));
+    bench.advance(seconds(10));
+    REQUIRE(bench.is_whole());
 }
 
 // A copy that does not know of a deletion would bring the topic back if it led.

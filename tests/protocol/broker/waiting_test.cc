@@ -35,6 +35,18 @@ TEST_CASE("a produce whose followers are gone times out and is not told that it 
     REQUIRE(bench.at(leader).waiting_produces.empty());
 }
 
+TEST_CASE("a produce that may wait as long as time goes does not keep others waiting (A5)", "[broker]") {
+    Bench bench = formed_group();
+    const std::int32_t leader = bench.serving();
+    cut_off_followers(bench, leader);
+    const Duration longest(std::numeric_limits<std::int64_t>::max());
+    const CorrelationId patient = bench.ask(leader, produce_to("orders", Acks::kAll, longest));
+    const CorrelationId hasty = bench.ask(leader, produce_to("orders", Acks::kAll, milliseconds(100)));
+    bench.advance(milliseconds(150));
+    REQUIRE(bench.is_answered(hasty, ErrorCode::kRequestTimedOut));
+    REQUIRE(bench.answer_to(patient) == nullptr);
+}
+
 TEST_CASE("a produce with a negative time-out is answered at once, its record stays (A5)", "[broker]") {
     Bench bench = formed_group();
     const std::int32_t leader = bench.serving();
@@ -83,6 +95,38 @@ TEST_CASE("a consumer's bad offset, size and wait are answered, not obeyed (I7)"
     REQUIRE(bench.answer_to(longest) == nullptr);
     bench.advance(seconds(61));
     REQUIRE(bench.is_answered(longest, ErrorCode::kNone));
+}
+
+TEST_CASE("a consumer whose topic is deleted while its read is out is answered (I7)", "[broker]") {
+    Bench bench(3, [](Config& config) { config.tail_cache_bytes_max = 1; });  // the newest batch only
+    REQUIRE(bench.form());
+    REQUIRE(bench.create_topic("orders"));
+    const std::int32_t leader = bench.serving();
+    for (int i = 0; i < 3; ++i) bench.ask(leader, produce_to("orders", Acks::kAll, seconds(1)));
+    bench.advance(milliseconds(50));
+    bench.hold(leader, storage::FileOwner::kLogStore);
+    const clients::PartitionName orders{"orders", TopicId{}, PartitionIndex(0)};
+    const CorrelationId fetch = bench.ask(leader, clients::FetchRequest{orders, Offset(0), 1000, seconds(1), {}});
+    REQUIRE(bench.answer_to(fetch) == nullptr);
+    bench.cut_off(leader == 1 ? 2 : 1);  // so that the records stay for now
+    bench.ask(leader, clients::DeleteTopicRequest{"orders"});
+    bench.release(leader);
+    REQUIRE(bench.answer_to(fetch) != nullptr);
+}
+
+TEST_CASE("static: what waits for a member that is gone is confirmed when the set shrinks without it (I6)",
+          "[broker]") {
+    Bench bench(3, [](Config& config) {
+        config.preset = Preset::kStatic;
+        config.static_leader = BrokerId(1);
+    });
+    REQUIRE(bench.form());
+    REQUIRE(bench.create_topic("orders"));
+    bench.cut_off(3);
+    const CorrelationId asked = bench.ask(1, produce_to("orders", Acks::kAll, seconds(30)));
+    REQUIRE(bench.advance_until([&] { return bench.at(1).in_sync.committed().members.size() == 2; }));
+    bench.advance(seconds(2));
+    REQUIRE(bench.is_answered(asked, ErrorCode::kNone));
 }
 
 }  // namespace tidelock::broker
