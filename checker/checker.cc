@@ -65,6 +65,9 @@ struct Checker::Hearing {
     }
     void operator()(const broker::LeaderServing& o) const {
         parts.single_leader.judge(context, broker, o);
+        // A leader that opens after a newer claim committed can confirm nothing any more; what that one confirmed is
+        // not here.
+        if (parts.view.newest_claim().leader_epoch > o.leader_epoch) return;
         // Before V1 and V5, which account for losses and then no longer ask for them.
         parts.leader_completeness.judge(context, broker, o);
         parts.committed_stable.judge(context, broker, o, parts.view, parts.budget);

@@ -215,7 +215,8 @@ void RaftSafety::judge(const Context& context, const BrokerView& broker, const b
     }
     judge_match(context, replica, appended);
     const Committed* committed = committed_at(appended.index);
-    if (committed != nullptr && committed->entry.term < appended.term) {
+    // A leader that woke up after a newer one was elected may still write; it cannot commit.
+    if (committed != nullptr && committed->entry.term < appended.term && committed->known_by_term < appended.term) {
         context.log.report(
             kThis, context.time_ns,
             fmt::format("broker {} appended entry {} of term {} where the entry of term {} is committed",
