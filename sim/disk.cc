@@ -177,42 +177,57 @@ void Disk::ask_sync(bool is_directory, FileId file, DiskOp op) {
     requests_.push_back(request);
     Event done = event_for(EventKind::kDiskSynced, op);
     done.b = request.id;
-    last_sync_at_ = std::max(completion_time(config_.sync_latency), last_sync_at_ + 1);
+    const TimeNs at = completion_time(config_.sync_latency);
     if (world_.is_traced()) trace("sync", is_directory ? "(names)" : name_of(file));
-    queue_in_order(last_sync_at_, std::move(done));
+    queue_in_order(request.id, file, at, std::move(done));
 }
 
 void Disk::fail_write(std::string_view file, DiskError error) {
     Event failed = event_for(EventKind::kDiskWriteFailed, DiskOp());
     failed.b = static_cast<std::uint64_t>(error);
     failed.bytes = Bytes::copy_of(file);
-    // Before the completion of any sync asked for from now on.
-    last_sync_at_ = std::max(world_.now(), last_sync_at_) + 1;
-    queue_in_order(last_sync_at_, std::move(failed));
+    failed.a = next_request_++;
+    const auto found = names_.find(file);
+    // Before the completion of any sync of the file asked for from now on.
+    queue_in_order(failed.a, found == names_.end() ? FileId{0} : found->second, world_.now(), std::move(failed));
 }
 
-void Disk::queue_in_order(TimeNs at, Event event) {
-    const EventHandle handle = world_.queue().push(at, event);
-    queued_.push_back(Queued{handle, std::move(event)});
+void Disk::queue_in_order(std::uint64_t number, FileId file, TimeNs at, Event event) {
+    const TimeNs in_turn = in_turn_of(file, at);
+    const EventHandle handle = world_.queue().push(in_turn, event);
+    queued_.push_back(Queued{number, file, handle, std::move(event)});
+}
+
+/// What is said about one file is said in the order it was asked for; other files neither wait for it nor overtake.
+TimeNs Disk::in_turn_of(FileId file, TimeNs at) {
+    if (last_said_at_.size() <= file) last_said_at_.resize(file + 1);
+    last_said_at_[file] = std::max(at, last_said_at_[file] + 1);
+    return last_said_at_[file];
 }
 
 /// The disk is as fast as it ever was: what waits inside it does not take longer than if it were asked for now.
 void Disk::hurry_queued() {
-    last_sync_at_ = world_.now();
+    last_said_at_.assign(last_said_at_.size(), world_.now());
     for (Queued& each : queued_) {
         world_.queue().cancel(each.handle);
         const bool is_sync = each.event.kind == EventKind::kDiskSynced;
         const TimeNs at = is_sync ? completion_time(config_.sync_latency) : world_.now();
-        last_sync_at_ = std::max(at, last_sync_at_ + 1);
-        each.handle = world_.queue().push(last_sync_at_, each.event);
+        each.handle = world_.queue().push(in_turn_of(each.file, at), each.event);
     }
 }
 
 void Disk::on_completion(Event& event) {
-    if (event.kind != EventKind::kDiskRead) queued_.pop_front();
+    if (event.kind != EventKind::kDiskRead) forget_queued(event.kind == EventKind::kDiskSynced ? event.b : event.a);
     if (!is_stalled_ && held_.empty()) return finish(event);
     if (!std::exchange(stall_was_counted_, true)) world_.faults().count(FaultKind::kDiskStalled);
     held_.push_back(std::move(event));
+}
+
+void Disk::forget_queued(std::uint64_t number) {
+    const auto found =
+        std::find_if(queued_.begin(), queued_.end(), [number](const Queued& each) { return each.number == number; });
+    CHECK(found != queued_.end());
+    queued_.erase(found);
 }
 
 void Disk::finish(Event& event) {

@@ -1,10 +1,10 @@
 /// A host's disk: named files behind a page cache. Writes land in the cache at once and say nothing unless they fail; a
-/// sync makes what was written before it durable; names become durable by a directory sync. A process crash keeps the
+/// sync makes what was written before it durable, syncs of different files in any order; names become durable by a
+/// directory sync. A process crash keeps the
 /// cache, a power loss resolves it by the fault model. File names are flat strings: one directory sync covers them all.
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -104,6 +104,8 @@ class Disk {
     };
     /// A completion in the world's queue, and what it says.
     struct Queued {
+        std::uint64_t number;  // as requests are numbered
+        FileId file;           // 0: the names
         EventHandle handle;
         Event event;
     };
@@ -124,7 +126,9 @@ class Disk {
     Event event_for(EventKind kind, DiskOp op) const;
     TimeNs completion_time(const Distribution& latency);
     void ask_sync(bool is_directory, FileId file, DiskOp op);
-    void queue_in_order(TimeNs at, Event event);
+    void queue_in_order(std::uint64_t number, FileId file, TimeNs at, Event event);
+    TimeNs in_turn_of(FileId file, TimeNs at);
+    void forget_queued(std::uint64_t number);
     void hurry_queued();
     void fail_write(std::string_view file, DiskError error);
     void finish(Event& event);
@@ -154,7 +158,7 @@ class Disk {
     std::map<FileId, DiskFile> files_;
     std::vector<UnsyncedName> unsynced_names_;  // by order
     std::vector<Request> requests_;
-    std::deque<Queued> queued_;  // completions on their way, in the order they will come
+    std::vector<Queued> queued_;  // completions on their way, in the order they were asked for
     std::vector<Event> held_;
     Rng latency_;
     Rng outcome_;
@@ -165,7 +169,7 @@ class Disk {
     std::uint64_t next_order_ = 1;
     std::uint64_t next_request_ = 1;
     FileId next_file_ = 1;
-    TimeNs last_sync_at_;  // syncs finish in the order they were asked for
+    std::vector<TimeNs> last_said_at_;  // by FileId: syncs of one file finish in the order they were asked for
     std::uint32_t slow_factor_ = 1;
     bool is_stalled_ = false;
     bool slowness_was_counted_ = false;

@@ -150,7 +150,7 @@ void Disk::restore_all() {
 void Disk::on_power_loss() {
     for (const Queued& each : queued_) world_.queue().cancel(each.handle);
     queued_.clear();
-    last_sync_at_ = world_.now();
+    last_said_at_.assign(last_said_at_.size(), world_.now());
     requests_.clear();
     held_.clear();
     for (auto& [id, file] : files_) lose_writes(id, file);
