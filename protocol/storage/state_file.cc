@@ -50,7 +50,7 @@ Result<StateFileContent, DecodeError> decode_state_copy(const FileName& name, co
     if (version != kVersion) return decode_failure("state file: version");
     if (sequence == 0) return decode_failure("state file: sequence");
     if (length > kStateContentBytesMax || length > in.left()) return decode_failure("state file: length");
-    // Longer than it says is no damage: a crash can fall between the write and the truncation of a shorter content.
+    // Longer than it says is no damage: after a crash the write may be there without the truncation before it.
     const std::span<const std::byte> content = in.raw(length);
     if (copy_crc(name, sequence, content) != crc) return decode_failure("state file: crc");
     return StateFileContent{StateSequence(sequence), bytes.slice(kHeaderBytes, length)};
@@ -99,11 +99,16 @@ void StateFile::enter(Stage stage, std::vector<FileEffect>& effects) {
     }
 }
 
+/// The former content goes first: a write that a disk loses then leaves no copy at all, never one that is whole and
+/// old, which a rotten twin would let recovery take for the latest promise. A repair's first copy is the exception: it is
+/// the best there is, perhaps the only one, so it is overwritten in place with what it holds already.
 void StateFile::write_copy(StateCopy copy, std::vector<FileEffect>& effects) {
     const FileName name = copy_name(copy);
+    const bool keeps_content = stage_ == Stage::kFirstCopy && writing_ == recovered_;
     waiting_for_ = make_file_op(owner_, next_op_++);
+    if (!keeps_content) effects.push_back(TruncateFile{name, 0});
     effects.push_back(WriteFile{name, 0, writing_content_});
-    effects.push_back(TruncateFile{name, writing_content_.size()});
+    if (keeps_content) effects.push_back(TruncateFile{name, writing_content_.size()});
     effects.push_back(SyncFile{name, waiting_for_});
 }
 

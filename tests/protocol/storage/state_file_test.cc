@@ -47,7 +47,7 @@ TEST_CASE("the first copy is durable, its name too, before the second is begun")
     std::vector<FileEffect> effects;
     const StateSequence sequence = state.write(text("x"), effects);
     REQUIRE(effects.size() == 3);
-    REQUIRE(std::get<WriteFile>(effects[0]).name == FileName("raft.a"));
+    REQUIRE(std::get<WriteFile>(effects[1]).name == FileName("raft.a"));
     const FileOpId first = std::get<SyncFile>(effects[2]).op;
     REQUIRE(owner_of(first) == FileOwner::kRaft);
     effects.clear();
@@ -55,7 +55,7 @@ TEST_CASE("the first copy is durable, its name too, before the second is begun")
     const FileOpId first_name = std::get<SyncDirectory>(effects.at(0)).op;
     effects.clear();
     REQUIRE(state.step(FileSynced{first_name, true}, effects) == StateFileOutcome::kNothing);
-    REQUIRE(std::get<WriteFile>(effects[0]).name == FileName("raft.b"));
+    REQUIRE(std::get<WriteFile>(effects[1]).name == FileName("raft.b"));
     const FileOpId second = std::get<SyncFile>(effects[2]).op;
     effects.clear();
     REQUIRE(state.step(FileSynced{second, true}, effects) == StateFileOutcome::kNothing);
@@ -64,6 +64,25 @@ TEST_CASE("the first copy is durable, its name too, before the second is begun")
     REQUIRE(state.step(FileSynced{names, true}, effects) == StateFileOutcome::kDurable);
     REQUIRE(state.durable_sequence() == sequence);
     REQUIRE(effects.empty());
+}
+
+TEST_CASE("a copy is emptied before it is written anew, so that a write the disk loses never leaves the former one whole") {
+    FileModel files = written({"one"});
+    StateFileRecovery found = recover_raft(files);
+    std::vector<FileEffect> effects;
+    found.file.start_repair(effects);
+    REQUIRE(settle(files, found.file, effects) == StateFileOutcome::kDurable);
+    found.file.write(text("two"), effects);
+    REQUIRE(std::get<TruncateFile>(effects.at(0)) == TruncateFile{"raft.a", 0});
+}
+
+TEST_CASE("a repair overwrites the best copy in place: it may be the only one") {
+    const FileModel files = written({"one"});
+    StateFileRecovery found = recover_raft(files);
+    std::vector<FileEffect> effects;
+    found.file.start_repair(effects);
+    REQUIRE(std::get<WriteFile>(effects.at(0)).name == FileName("raft.a"));
+    REQUIRE(std::get<TruncateFile>(effects.at(1)).size == std::get<WriteFile>(effects[0]).content.size());
 }
 
 TEST_CASE("writes asked for meanwhile become one") {
@@ -87,7 +106,7 @@ TEST_CASE("a failed sync is never believed later: the copy is written again as a
     effects.clear();
     REQUIRE(state.step(FileSynced{first, false}, effects) == StateFileOutcome::kNothing);
     REQUIRE(effects.size() == 3);
-    REQUIRE(std::get<WriteFile>(effects[0]).name == FileName("raft.a"));
+    REQUIRE(std::get<WriteFile>(effects[1]).name == FileName("raft.a"));
     REQUIRE(std::get<SyncFile>(effects[2]).op != first);
 }
 
