@@ -109,13 +109,11 @@ std::vector<storage::BatchHeader> kept_headers(const storage::DirectoryImage& im
     return headers;
 }
 
-void recover_partition(Step& step, const storage::DirectoryImage& image, const storage::PartitionRecovery& found,
-                       storage::JournalCondition journal) {
+void recover_partition(Step& step, const storage::DirectoryImage& image, const storage::PartitionRecovery& found) {
     Broker& broker = step.broker;
-    // A batch's checksum does not cover its epoch. Without the journal nothing vouches for a history read from batches:
-    // such a copy is copied again, as its incarnation is renewed anyway (I10).
-    const bool is_unvouched = journal == storage::JournalCondition::kDamaged && found.is_history_rebuilt &&
-                              broker.config.preset == Preset::kGroup;
+    // Without the journal nothing vouches for a history read from batches: such a copy is copied again, as its
+    // incarnation was renewed anyway (I10), also when the broker was killed before it came to that.
+    const bool is_unvouched = found.is_history_unvouched && broker.config.preset == Preset::kGroup;
     const bool is_damaged = found.damage != storage::PartitionDamage::kNone || is_unvouched;
     add_partition(step, found.tp);
     Partition& partition = broker.partitions[found.tp];
@@ -157,7 +155,7 @@ void open_existing(Step& step, const storage::DirectoryImage& image, Found& foun
     take_file_effects(step, effects);
     for (const storage::PartitionRecovery& partition : found.logs.partitions)
         if (broker.topics.find(partition.tp.topic) != nullptr)
-            recover_partition(step, image, partition, found.logs.journal);
+            recover_partition(step, image, partition);
     const bool is_data_lost = is_catalogue_lost || found.logs.has_damage();
     if (is_data_lost && !broker.config.seed_rules.ignore_data_incarnation) {
         broker.identity.data_incarnation = Incarnation(draw_id(broker));

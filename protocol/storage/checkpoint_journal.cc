@@ -13,12 +13,14 @@ struct CommitWriter::SlotBody {
     TopicPartition tp;
     std::uint8_t detail = 0;
     std::int64_t numbers[4] = {0, 0, 0, 0};
+    std::uint8_t marks = 0;
 };
 
 namespace {
 
 constexpr std::string_view kNamePrefix = "checkpoint.";
 constexpr std::uint8_t kFlagLast = 1;
+constexpr std::uint8_t kMarkHistoryUnvouched = 1;
 constexpr std::size_t kFlagsAt = 5;
 constexpr std::int64_t kOffsetMax = std::int64_t{1} << 62;  // far from where adding to an offset overflows
 
@@ -33,6 +35,7 @@ struct Slot {
     SlotKind kind = SlotKind::kPartition;
     bool is_last = false;
     std::uint8_t detail = 0;
+    std::uint8_t marks = 0;
     std::uint32_t index = 0;
     std::uint64_t sequence = 0;
     TopicPartition tp;
@@ -47,7 +50,7 @@ std::optional<Slot> decode_slot(std::uint64_t generation, std::span<const std::b
     const std::uint8_t kind = in.u8();
     slot.is_last = (in.u8() & kFlagLast) != 0;
     slot.detail = in.u8();
-    in.u8();
+    slot.marks = in.u8();
     slot.index = in.u32();
     slot.sequence = in.u64();
     slot.tp.topic = TopicId(in.u64());
@@ -88,6 +91,7 @@ bool apply_partition(Records& records, const Slot& slot) {
     record.high_watermark = Offset(high_watermark);
     record.pending_cut = static_cast<PendingCut>(slot.detail);
     record.cut_to = Offset(cut_to);
+    record.is_history_unvouched = (slot.marks & kMarkHistoryUnvouched) != 0;
     record.history.truncate_from_start(record.log_start_offset);
     return true;
 }
@@ -236,7 +240,7 @@ void CommitWriter::put(SlotKind kind, const SlotBody& body) {
     out_.u8(static_cast<std::uint8_t>(kind));
     out_.u8(0);
     out_.u8(body.detail);
-    out_.u8(0);
+    out_.u8(body.marks);
     out_.u32(slot_count_++);
     out_.u64(sequence_);
     out_.u64(body.tp.topic.value);
@@ -253,7 +257,8 @@ void CommitWriter::add_partition(const PartitionRecord& record) {
     put(SlotKind::kPartition, {record.tp,
                                static_cast<std::uint8_t>(record.pending_cut),
                                {record.log_start_offset.value, record.durable_end_offset.value,
-                                record.high_watermark.value, record.cut_to.value}});
+                                record.high_watermark.value, record.cut_to.value},
+                               record.is_history_unvouched ? kMarkHistoryUnvouched : std::uint8_t{0}});
 }
 
 void CommitWriter::add_history_cut(const TopicPartition& tp, Offset from) {

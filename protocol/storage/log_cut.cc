@@ -43,6 +43,7 @@ void LogStore::reset(const TopicPartition& tp, Offset start_offset) {
     log->log_end_offset = log->durable_end_offset = log->high_watermark = log->captured_end = start_offset;
     lower_ends(*log, start_offset);
     log->history.clear();
+    log->is_history_unvouched = false;
     note_history_cut(*log, Offset(0));
 }
 

@@ -73,6 +73,7 @@ void fold_cut(const CutRequest& cut, Digest& digest) {
 void fold_log(const PartitionLog& log, Digest& digest) {
     log.files.fold(digest);
     log.history.fold(digest);
+    digest.add(log.is_history_unvouched);
     log.journaled_history.fold(digest);
     digest.add(log.history_version - log.history_version_durable);
     digest.add(log.log_start_offset);

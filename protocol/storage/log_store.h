@@ -174,6 +174,7 @@ struct PartitionLog {
     TopicPartition tp;
     SegmentLog files;  // what was handed to files
     EpochHistory history;
+    bool is_history_unvouched = false;  // see PartitionRecord; until reset()
     EpochHistory journaled_history;     // as the journal's latest commit, in flight or durable, has it
     std::optional<Offset> history_cut;  // lowest cut of `history` since then
     std::uint64_t history_version = 0;

@@ -109,7 +109,14 @@ void journal_partition(PartitionLog& log, CommitWriter& writer, bool is_snapshot
         log.is_in_commit ? std::max(log.captured_end, log.durable_end_offset) : log.durable_end_offset;
     const Offset high_watermark = std::max(log.high_watermark, log.log_start_offset);
     // The history comes first: a reader drops what the log start makes superfluous when it sees the partition's slot.
-    writer.add_partition({log.tp, log.log_start_offset, durable_end, high_watermark, cut.kind, cut.cut_to, {}});
+    writer.add_partition({log.tp,
+                          log.log_start_offset,
+                          durable_end,
+                          high_watermark,
+                          cut.kind,
+                          cut.cut_to,
+                          {},
+                          log.is_history_unvouched});
     log.journaled_history = log.history;
     log.history_cut.reset();
     log.history_version_journaled = log.history_version;

@@ -85,7 +85,7 @@ class StoreRecoverer {
                                  [](const PartitionRecord& r, const TopicPartition& tp) { return r.tp < tp; });
             if (each.segments.empty() || (at != records.end() && at->tp == each.tp)) continue;
             const Offset start = each.segments.front().base_offset;
-            records.insert(at, PartitionRecord{each.tp, start, start, start, PendingCut::kNone, Offset(0), {}});
+            records.insert(at, PartitionRecord{each.tp, start, start, start, PendingCut::kNone, Offset(0), {}, true});
         }
     }
 
@@ -124,6 +124,7 @@ class StoreRecoverer {
         if (scan.damage == PartitionDamage::kNone) found.damaged_at = Offset(0);
         found.is_foreign = scan.end_offset > record.log_start_offset && scan.history.empty();
         found.is_history_rebuilt = scan.is_history_rebuilt;
+        found.is_history_unvouched = scan.is_history_rebuilt || record.is_history_unvouched;
         found.has_torn_tail = scan.needs_cut;
         return found;
     }
@@ -133,6 +134,7 @@ class StoreRecoverer {
         log.tp = record.tp;
         log.files = std::move(scan.files);
         log.history = log.journaled_history = found.history;
+        log.is_history_unvouched = found.is_history_unvouched;
         log.log_start_offset = log.log_start_journaled = found.log_start_offset;
         log.log_end_offset = found.log_end_offset;
         log.high_watermark = found.high_watermark;

@@ -160,6 +160,24 @@ TEST_CASE("a lost journal is damage, and the history comes from batch headers (L
     REQUIRE(recover(bad, small_config()).partitions.at(0).damage == PartitionDamage::kBad);
 }
 
+TEST_CASE("a history read from batches stays unvouched for at every later boot, until the log is reset (L3)") {
+    Disk disk = promised_log();
+    for (const ImageFile& file : disk.image())
+        if (parse_journal_file_name(file.name.text())) disk.files.set_content(std::string(file.name.text()), Bytes());
+    for (int boot = 0; boot < 2; ++boot) {
+        StoreRecovery recovery = recover(disk.image(), small_config());
+        REQUIRE(recovery.partitions.at(0).is_history_unvouched);
+        REQUIRE(recovery.has_damage() == (boot == 0));
+        disk.store = std::move(recovery.store);
+        disk.out.clear();
+        disk.store.start(disk.out);
+        disk.settle();
+    }
+    disk.store.reset(kPartition, Offset(0));
+    disk.settle();
+    REQUIRE_FALSE(recover(disk.image(), small_config()).partitions.at(0).is_history_unvouched);
+}
+
 TEST_CASE("a journal with a bad slot in the middle still bounds the promise, and any bad batch is damage") {
     Disk disk = promised_log();
     for (int i = 0; i < 3; ++i) {
