@@ -39,8 +39,7 @@ constexpr std::array<FaultInfo, kFaultKindCount> kFaults{{
     fault(kLossByKind, kNetwork, "loss_by_kind", ppm(500'000, 1'000'000), {500, 5'000}, false,
           "frames of one drawn kind are lost"),
     fault(kDuplicate, kNetwork, "duplicate", ppm(50'000, 400'000), {300, 4'000}, false, "some frames arrive twice"),
-    fault(kReorder, kNetwork, "reorder", ppm(50'000, 400'000), {300, 4'000}, false,
-          "some frames overtake one another"),
+    fault(kReorder, kNetwork, "reorder", ppm(50'000, 400'000), {300, 4'000}, false, "some frames overtake one another"),
     fault(kLostResponse, kNetwork, "lost_response", ppm(100'000, 1'000'000), {200, 2'000}, false,
           "requests are carried out and some answers are lost"),
     fault(kReset, kNetwork, "reset", kNoSize, {0, 0}, true, "connections of a broker are reset"),
@@ -102,12 +101,14 @@ constexpr std::array<FaultInfo, kFaultKindCount> kFaults{{
     fault(kRecreateTopic, kOperator, "recreate_topic", kNoSize, {0, 0}, false, "a topic goes and comes back at once"),
     fault(kDeleteRecords, kOperator, "delete_records", of("share_percent", {1, 100}, {10, 100}), {0, 0}, false,
           "retention moves a log start towards the high watermark"),
-    fault(kTransferLeadership, kOperator, "transfer_leadership", kNoSize, {0, 0}, true, "the leader is told to hand over"),
+    fault(kTransferLeadership, kOperator, "transfer_leadership", kNoSize, {0, 0}, true,
+          "the leader is told to hand over"),
     fault(kProducerCrash, kClient, "producer_crash", kNoSize, {0, 0}, false,
           "a producer dies between send and acknowledgement and returns under a new id"),
     fault(kZombieProducer, kClient, "zombie_producer", kNoSize, {500, 4'000}, false,
           "a producer falls silent, is replaced, and goes on where it stopped"),
-    fault(kSlowConsumer, kClient, "slow_consumer", kNoSize, {500, 6'000}, false, "a consumer stops reading for a while"),
+    fault(kSlowConsumer, kClient, "slow_consumer", kNoSize, {500, 6'000}, false,
+          "a consumer stops reading for a while"),
     fault(kConsumerReconnect, kClient, "consumer_reconnect", kNoSize, {0, 0}, false, "a consumer drops its connection"),
 }};
 
@@ -143,7 +144,8 @@ std::optional<FaultKind> fault_kind_of(std::string_view full_name) {
     const std::size_t dot = full_name.find('.');
     if (dot == std::string_view::npos) return std::nullopt;
     for (const FaultInfo& info : kFaults)
-        if (name_of(info.section) == full_name.substr(0, dot) && info.name == full_name.substr(dot + 1)) return info.kind;
+        if (name_of(info.section) == full_name.substr(0, dot) && info.name == full_name.substr(dot + 1))
+            return info.kind;
     return std::nullopt;
 }
 

@@ -120,7 +120,16 @@ void Network::depart(Departure& departure) {
         event.bytes = corrupted(departure);
         event.b |= kCorruptFlag;
     }
-    world_.queue().push(arrival, std::move(event));
+    push_arrival(way, arrival, std::move(event));
+}
+
+void Network::push_arrival(Link& way, TimeNs arrival, Event event) {
+    if (way.slow_factor == 1) {
+        world_.queue().push(arrival, std::move(event));
+        return;
+    }
+    const EventHandle handle = world_.queue().push(arrival, event);
+    way.slowed.push_back(SlowedFrame{handle, arrival, std::move(event)});
 }
 
 void Network::depart_again(const Departure& departure) {

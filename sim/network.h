@@ -15,7 +15,7 @@
 
 #include "sim/arrival.h"
 #include "sim/distribution.h"
-#include "sim/event.h"
+#include "sim/event_queue.h"
 #include "sim/faults.h"
 #include "sim/partitions.h"
 #include "sim/trace.h"
@@ -106,6 +106,12 @@ class Network {
         std::uint8_t frame_kind;
         std::uint32_t count;
     };
+    /// A frame that left while its link was slow.
+    struct SlowedFrame {
+        EventHandle handle;
+        TimeNs arrival;
+        Event event;
+    };
     struct Link {
         HostId from;
         HostId to;
@@ -118,12 +124,14 @@ class Network {
         std::uint32_t slow_factor = 1;
         std::uint32_t gap_generation = 0;  // AfterLoss::kBreakConnection: nothing of it arrives any more
         TimeNs last_arrival;               // of the stream so far
+        TimeNs arrival_before_slowness;    // last_arrival when the link became slow
         TimeNs free_at;                    // when the bytes sent so far have left the sender
         TimeNs overtakable_at;             // arrival of a frame held back for reordering; zero: none
         std::uint64_t fault_key = 0;
         std::uint64_t frame_number = 0;
         End sender_end;
         std::vector<Event> held;
+        std::vector<SlowedFrame> slowed;  // in the order they left; some have arrived already
         std::vector<PendingDrop> pending_drops;
     };
     struct Cut {
@@ -161,6 +169,8 @@ class Network {
     TimeNs in_order(Link& way, TimeNs arrival);
     Bytes corrupted(const Departure& departure) const;
     void break_after_loss(Link& way, std::uint32_t connection);
+    void push_arrival(Link& way, TimeNs arrival, Event event);
+    void hurry_slowed(Link& way, std::uint32_t factor);
     // A frame arrives
     bool is_stopped_on_the_way(Link& way, Event& event);
     bool is_held_up(Link& way, Event& event);

@@ -48,7 +48,7 @@ void Network::send_reset(HostId from, HostId to, std::uint32_t connection) {
     Departure reset{way, Bytes(), FrameTag{}, connection, way.frame_number++, 0};
     const TimeNs arrival =
         in_order(way, world_.now() + way.config.delay.at(numbered_draw(way.fault_key, reset.number)));
-    world_.queue().push(arrival, Event{EventKind::kConnectionBroken, to, from, 0, connection, 0, {}});
+    push_arrival(way, arrival, Event{EventKind::kConnectionBroken, to, from, 0, connection, 0, {}});
 }
 
 void Network::on_connection_broken(Event& event) {

@@ -80,8 +80,31 @@ bool Network::is_held_up(Link& way, Event& event) {
 void Network::slow_down(HostId from, HostId to, std::uint32_t factor) {
     CHECK(factor > 0);
     Link& way = link(from, to);
+    if (way.slow_factor == 1) way.arrival_before_slowness = way.last_arrival;
+    if (factor < way.slow_factor) hurry_slowed(way, factor);
     way.slow_factor = factor;
     way.slowness_was_counted = false;
+}
+
+/// What is on the way shares in the mending: otherwise one frame sent at the worst moment would hold up the stream long
+/// after its link is well. Order is kept, also behind frames that left before the link was slow.
+void Network::hurry_slowed(Link& way, std::uint32_t factor) {
+    std::stable_sort(way.slowed.begin(), way.slowed.end(),
+                     [](const SlowedFrame& a, const SlowedFrame& b) { return a.arrival < b.arrival; });
+    TimeNs latest = std::max(world_.now(), way.arrival_before_slowness);
+    const auto sooner = [this, &way, factor](TimeNs arrival) {
+        if (arrival <= world_.now()) return arrival;
+        return world_.now() + (arrival - world_.now()) / way.slow_factor * factor;
+    };
+    for (SlowedFrame& frame : std::exchange(way.slowed, {})) {
+        if (!world_.queue().cancel(frame.handle)) continue;
+        frame.arrival = latest = std::max(sooner(frame.arrival), latest + 1);
+        frame.handle = world_.queue().push(frame.arrival, frame.event);
+        if (factor != 1) way.slowed.push_back(std::move(frame));
+    }
+    way.last_arrival = std::min(way.last_arrival, latest);
+    way.overtakable_at = sooner(way.overtakable_at);
+    way.free_at = sooner(way.free_at);
 }
 
 void Network::drop_next(HostId from, HostId to, std::uint8_t frame_kind, std::uint32_t count) {
@@ -101,7 +124,7 @@ void Network::restore_all() {
     has_kind_loss_ = false;
     for (std::vector<Link>& row : links_)
         for (Link& way : row) {
-            way.slow_factor = 1;
+            slow_down(way.from, way.to, 1);
             way.pending_drops.clear();
             if (way.is_clogged) unclog(way.from, way.to);
         }

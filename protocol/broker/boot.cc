@@ -154,8 +154,7 @@ void open_existing(Step& step, const storage::DirectoryImage& image, Found& foun
         broker.topics_file.start_repair(effects);
     take_file_effects(step, effects);
     for (const storage::PartitionRecovery& partition : found.logs.partitions)
-        if (broker.topics.find(partition.tp.topic) != nullptr)
-            recover_partition(step, image, partition);
+        if (broker.topics.find(partition.tp.topic) != nullptr) recover_partition(step, image, partition);
     const bool is_data_lost = is_catalogue_lost || found.logs.has_damage();
     if (is_data_lost && !broker.config.seed_rules.ignore_data_incarnation) {
         broker.identity.data_incarnation = Incarnation(draw_id(broker));

@@ -45,8 +45,8 @@ struct PartitionRecord {
     PendingCut pending_cut = PendingCut::kNone;
     Offset cut_to;  // meaningful for kTail
     EpochHistory history;
-    /// The history was read from batch headers, because the journal before this one was lost: an epoch in it may be rot.
-    /// Until the log is reset nothing vouches for it, at no later boot either (L3).
+    /// The history was read from batch headers, because the journal before this one was lost: an epoch in it may be
+    /// rot. Until the log is reset nothing vouches for it, at no later boot either (L3).
     bool is_history_unvouched = false;
     bool operator==(const PartitionRecord&) const = default;
 };

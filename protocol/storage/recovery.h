@@ -27,10 +27,10 @@ struct PartitionRecovery {
     Offset damaged_at;                // meaningful if damaged
     bool is_foreign = false;          // L3: records, all without an epoch, and no history: discard and recopy
     bool is_history_rebuilt = false;  // from batch headers
-    /// Rebuilt at this boot or at an earlier one, and not reset since. A batch's checksum does not cover its epoch, so the
-    /// copy is to be copied again (L3).
+    /// Rebuilt at this boot or at an earlier one, and not reset since. A batch's checksum does not cover its epoch, so
+    /// the copy is to be copied again (L3).
     bool is_history_unvouched = false;
-    bool has_torn_tail = false;       // something past the log end is cut at start
+    bool has_torn_tail = false;  // something past the log end is cut at start
     bool operator==(const PartitionRecovery&) const = default;
 };
 

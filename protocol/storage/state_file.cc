@@ -100,8 +100,8 @@ void StateFile::enter(Stage stage, std::vector<FileEffect>& effects) {
 }
 
 /// The former content goes first: a write that a disk loses then leaves no copy at all, never one that is whole and
-/// old, which a rotten twin would let recovery take for the latest promise. A repair's first copy is the exception: it is
-/// the best there is, perhaps the only one, so it is overwritten in place with what it holds already.
+/// old, which a rotten twin would let recovery take for the latest promise. A repair's first copy is the exception: it
+/// is the best there is, perhaps the only one, so it is overwritten in place with what it holds already.
 void StateFile::write_copy(StateCopy copy, std::vector<FileEffect>& effects) {
     const FileName name = copy_name(copy);
     const bool keeps_content = stage_ == Stage::kFirstCopy && writing_ == recovered_;

@@ -2,8 +2,8 @@
 /// `<name>.b`, with the same content and a sequence number. A write goes to one copy, is synced, then to the other; it
 /// is durable only after both. So at every instant one copy is whole, and one rotten copy costs nothing.
 ///
-/// Invariant: a copy is emptied and written anew only while the other one holds, synced, the latest durable content; and
-/// the second copy comes into being only when the first one, its name included, is durable.
+/// Invariant: a copy is emptied and written anew only while the other one holds, synced, the latest durable content;
+/// and the second copy comes into being only when the first one, its name included, is durable.
 #pragma once
 
 #include <cstdint>

@@ -196,6 +196,32 @@ TEST_CASE("a slow link multiplies delays, and is counted when a frame used it") 
     REQUIRE(time_of_arrival(30) == std::pair<std::int64_t, std::uint64_t>(30'000'000, 1));
 }
 
+TEST_CASE("when a slow link is mended, frames on their way arrive sooner too, in order") {
+    WorldConfig config;
+    config.network.link.delay = Distribution::fixed(milliseconds(1));
+    World world(config, 1);
+    Host& sender = world.add_host(kA, "a");
+    Host& receiver = world.add_host(kB, "b");
+    std::vector<std::pair<std::string, std::int64_t>> arrived;
+    world.spawn(receiver, [&] {
+        while (const auto arrival = receiver.await_arrival())
+            if (const auto* frame = std::get_if<FrameArrived>(&*arrival))
+                arrived.emplace_back(frame->frame.text(), world.now().value);
+    });
+    world.network().slow_down(kA, kB, 1'000);
+    sender.send(kB, Bytes::copy_of("first"));
+    sender.send(kB, Bytes::copy_of("second"));
+    world.run_until(at_ms(500));
+    REQUIRE(arrived.empty());
+    world.network().slow_down(kA, kB, 1);
+    sender.send(kB, Bytes::copy_of("third"));
+    world.run_until(at_ms(510));
+    REQUIRE(arrived.size() == 3);
+    REQUIRE(arrived[0] == std::pair<std::string, std::int64_t>("first", 500'500'000));
+    REQUIRE(arrived[1].first == "second");
+    REQUIRE(arrived[2] == std::pair<std::string, std::int64_t>("third", 501'000'000));
+}
+
 TEST_CASE("a spared link has no random fault") {
     Stream stream;
     set_all_rates(stream.world, 200'000);

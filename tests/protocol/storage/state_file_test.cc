@@ -66,7 +66,8 @@ TEST_CASE("the first copy is durable, its name too, before the second is begun")
     REQUIRE(effects.empty());
 }
 
-TEST_CASE("a copy is emptied before it is written anew, so that a write the disk loses never leaves the former one whole") {
+TEST_CASE(
+    "a copy is emptied before it is written anew, so that a write the disk loses never leaves the former one whole") {
     FileModel files = written({"one"});
     StateFileRecovery found = recover_raft(files);
     std::vector<FileEffect> effects;
