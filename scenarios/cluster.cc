@@ -255,14 +255,14 @@ void Cluster::on_observation(sim::Host& host, const broker::Observation& observa
         if (!atlas_.is_damaged(broker))
             report("progress", host.name() + " refuses to start though its disk was never damaged: " + refused->why);
     }
-    checker_.on_observation(world_.now().value, broker, host.life(), observation);
+    if (is_judged_) checker_.on_observation(world_.now().value, broker, host.life(), observation);
     if (watcher_) watcher_(broker, observation);
     stop_if_violated();
 }
 
 void Cluster::on_call(const checker::ClientCall& call) {
     if (world_.is_traced()) world_.note(sim::HostId(call.client.value), sim::TraceKind::kNote, "call " + text_of(call));
-    checker_.on_call(call);
+    if (is_judged_) checker_.on_call(call);
     stop_if_violated();
 }
 
@@ -276,6 +276,7 @@ void Cluster::stop_if_violated() {
 
 void Cluster::finish(bool judge_progress) {
     calls_.end_all(world_.now().value);
+    if (!is_judged_) return;
     checker::FinalView view = final_view();
     view.judge_progress = judge_progress;
     checker_.at_end(world_.now().value, view);

@@ -99,7 +99,11 @@ class Cluster {
     /// A planned fault that only this layer knows (operator, client, rolling restart ...) was delivered.
     void count_fault(FaultKind kind) { ++delivered_[static_cast<std::size_t>(kind)]; }
     [[nodiscard]] std::int64_t delivered(FaultKind kind) const { return delivered_[static_cast<std::size_t>(kind)]; }
-    void tell_checker(const checker::HostFact& fact) { checker_.on_host_fact(world_.now().value, fact); }
+    void tell_checker(const checker::HostFact& fact) {
+        if (is_judged_) checker_.on_host_fact(world_.now().value, fact);
+    }
+    /// From now on the checker hears nothing. The schedule runs as it would (checkers only look), unjudged.
+    void stop_judging() { is_judged_ = false; }
     /// Sees every observation after the checker did.
     void set_watcher(std::function<void(BrokerId, const broker::Observation&)> watcher) { watcher_ = std::move(watcher); }
     /// Told when a broker's process has ended, for whatever reason.
@@ -130,6 +134,7 @@ class Cluster {
     AdminHooks admin_hooks();
 
     const Plan& plan_;
+    bool is_judged_ = true;
     sim::World world_;
     checker::Checker checker_;
     CallLog calls_;

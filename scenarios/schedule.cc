@@ -28,6 +28,7 @@ class ScheduleRun {
                                                       : sim::DigestRecording::kNothing),
           nemesis_(cluster_) {
         cluster_.stop_at_violation(true);
+        if (!options.judge) cluster_.stop_judging();
         if (options.trace == nullptr) return;
         trace.set_world(&cluster_.world());
         cluster_.world().set_trace(&trace);

@@ -38,6 +38,7 @@ struct RunOptions {
     TraceSink* trace = nullptr;            // none: tracing costs nothing
     std::optional<std::int64_t> until_ns;  // stop there; progress (V16) is then not judged
     bool record_event_digests = false;     // fills ScheduleResult::event_digests
+    bool judge = true;                     // false: the checker hears nothing, to measure what checking costs
 };
 
 struct ScheduleResult {

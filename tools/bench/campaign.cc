@@ -35,20 +35,24 @@ std::int64_t cpu_ns() {
     return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
+void add_run(Cost& cost, const Scenario& scenario, std::int64_t seed, bool is_judged) {
+    tidelock::scenarios::RunOptions options;
+    options.judge = is_judged;
+    const std::int64_t start = cpu_ns();
+    const tidelock::scenarios::Plan plan = generate(scenario, static_cast<std::uint64_t>(seed));
+    const tidelock::scenarios::ScheduleResult result = run_plan(plan, options);
+    cost.cpu_ns += cpu_ns() - start;
+    ++cost.schedules;
+    cost.events += result.events;
+    cost.virtual_ns += result.virtual_ns;
+    cost.acked_records += result.acked_records;
+    cost.peak_world_bytes = std::max(cost.peak_world_bytes, result.peak_memory_bytes);
+    if (!result.violations.empty() || !result.unsound.empty()) ++cost.failing;
+}
+
 Cost cost_of(const Scenario& scenario, std::int64_t schedules) {
     Cost cost;
-    for (std::int64_t seed = 1; seed <= schedules; ++seed) {
-        const std::int64_t start = cpu_ns();
-        const tidelock::scenarios::Plan plan = generate(scenario, static_cast<std::uint64_t>(seed));
-        const tidelock::scenarios::ScheduleResult result = run_plan(plan, {});
-        cost.cpu_ns += cpu_ns() - start;
-        ++cost.schedules;
-        cost.events += result.events;
-        cost.virtual_ns += result.virtual_ns;
-        cost.acked_records += result.acked_records;
-        cost.peak_world_bytes = std::max(cost.peak_world_bytes, result.peak_memory_bytes);
-        if (!result.violations.empty() || !result.unsound.empty()) ++cost.failing;
-    }
+    for (std::int64_t seed = 1; seed <= schedules; ++seed) add_run(cost, scenario, seed, true);
     return cost;
 }
 
@@ -86,6 +90,19 @@ ordered_json stretched(const Scenario& scenario, Setting setting, const std::vec
     return points;
 }
 
+/// Each schedule with its checks and without them, one after the other, so that both see the same machine.
+ordered_json checking_share(const Scenario& scenario, std::int64_t schedules) {
+    Cost judged;
+    Cost unjudged;
+    for (std::int64_t seed = 1; seed <= schedules; ++seed) {
+        add_run(judged, scenario, seed, true);
+        add_run(unjudged, scenario, seed, false);
+    }
+    return {{"ms_per_schedule", ratio(judged.cpu_ns, judged.schedules) / 1e6},
+            {"ms_per_schedule_unjudged", ratio(unjudged.cpu_ns, unjudged.schedules) / 1e6},
+            {"share_of_time", 1.0 - ratio(unjudged.cpu_ns, judged.cpu_ns)}};
+}
+
 std::int64_t peak_rss_bytes() {
     rusage usage{};
     ::getrusage(RUSAGE_SELF, &usage);
@@ -111,6 +128,7 @@ int main(int argc, char** argv) {
     ordered_json report;
     report["standard"] = to_json(cost_of(*standard, schedules));
     report["standard"]["peak_worker_bytes"] = peak_rss_bytes();
+    report["checking"] = checking_share(*standard, few);
     report["virtual_seconds"] =
         stretched(*standard, Setting::kChaosSeconds, {30, 60, 120, 240}, kStandardHealSeconds, few);
     report["brokers"] = stretched(*standard, Setting::kBrokers, {3, 5, 7}, 0, few);
