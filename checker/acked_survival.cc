@@ -12,9 +12,18 @@ namespace {
 constexpr InvariantId kThis = InvariantId::kAckedSurvival;
 constexpr std::size_t kExcusesKeptMax = 8;
 
-bool has_or_had(const ClusterView& view, const CopyView& copy, const PartitionView& partition, BatchNumber batch,
-                Offset last_offset) {
-    return view.holds_durably(copy, partition, batch) || ClusterView::once_held(copy, last_offset);
+/// The broker holds the batch durably, or did when it was the member that the leader counts.
+bool has_or_had(const ClusterView& view, const BrokerView& leader, BrokerId broker, PartitionNumber number,
+                BatchNumber batch) {
+    const CopyView& copy = view.copy(view.broker(broker), number);
+    const PartitionView& partition = view.partition(number);
+    if (view.holds_durably(copy, partition, batch)) return true;
+    if (!leader.leadership || !leader.leadership->acknowledgement_set) return false;
+    for (const Replica& member : *leader.leadership->acknowledgement_set) {
+        if (member.broker != broker) continue;
+        if (view.once_held_as(member, copy, partition.table.summary(batch).last_offset)) return true;
+    }
+    return false;
 }
 
 std::string positions_text(const ClusterView& view, PartitionNumber number) {
@@ -34,7 +43,7 @@ void judge_copies(const Context& context, const BrokerView& leader, PartitionNum
     const PartitionView& partition = view.partition(number);
     std::int32_t copies = 0;
     for (const BrokerView& broker : view.brokers()) {
-        if (has_or_had(view, view.copy(broker, number), partition, batch, acknowledged.last_offset)) ++copies;
+        if (has_or_had(view, leader, broker.id, number, batch)) ++copies;
     }
     if (copies >= view.settings().min_insync_replicas) return;
     context.log.report(
@@ -54,8 +63,7 @@ void judge_members(const Context& context, const BrokerView& leader, PartitionNu
     const ClusterView& view = context.view;
     const PartitionView& partition = view.partition(number);
     for (const Replica& member : *leader.leadership->acknowledgement_set) {
-        const CopyView& copy = view.copy(view.broker(member.broker), number);
-        if (has_or_had(view, copy, partition, batch, acknowledged.last_offset)) continue;
+        if (has_or_had(view, leader, member.broker, number, batch)) continue;
         context.log.report(
             kThis, context.time_ns,
             fmt::format(
@@ -102,7 +110,8 @@ void AckedSurvival::judge_leader(const Context& context, const BrokerView& broke
                                  ClusterView& view, FaultBudget& budget) {
     for (std::uint32_t at = 0; at < view.partitions().size(); ++at) {
         const PartitionNumber number(at);
-        const std::optional<Loss> loss = find_loss(view, broker, number, view.partition(number).confirmed);
+        const std::optional<Loss> loss =
+            find_loss(view, broker, number, view.partition(number).confirmed, view.partition(number).confirmed.end);
         if (!loss) continue;
         std::string message =
             fmt::format("{}: a confirmed record is lost {}: {}", view.partition(number).name, when, loss->explanation);

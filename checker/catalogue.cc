@@ -14,16 +14,20 @@ constexpr std::array kCatalogue{
                   "at most one broker ever acts as leader of an epoch, and none without a committed claim"},
     InvariantInfo{
         InvariantId::kLogMatching, "V4", "log-matching",
-        "two copies that agree on an epoch and offset agree on everything before it; what was durable is recovered"},
-    InvariantInfo{InvariantId::kCommittedStable, "V5", "committed-stable",
-                  "what a consumer was served stays in the log; the high watermark of a leadership never falls"},
+        "two copies that agree on an epoch and offset agree on everything before it; what was told durable is, and is "
+        "recovered"},
+    InvariantInfo{
+        InvariantId::kCommittedStable, "V5", "committed-stable",
+        "what a consumer was served stays in the log; the high watermark of a leadership never falls, nor passes its "
+        "own log"},
     InvariantInfo{InvariantId::kLeaderCompleteness, "V6", "leader-completeness",
                   "a leader that serves holds every confirmed record, and answers clients only while it serves"},
     InvariantInfo{InvariantId::kIsrComplete, "V7", "isr-complete",
                   "every member of the acknowledgement set durably holds everything below the high watermark"},
     InvariantInfo{
         InvariantId::kRaftSafety, "V8", "raft-safety",
-        "one leader and one vote a term, terms never fall, equal entries are equal, committed entries never change"},
+        "one leader and one vote a term, votes for logs no older, committed entries never change, nothing promised "
+        "unsynced, no leader without a majority that answers"},
     InvariantInfo{InvariantId::kProducerOrder, "V10", "producer-order",
                   "per idempotent producer the confirmed log has no duplicate, no gap and no reordering"},
     InvariantInfo{InvariantId::kOffsetsMonotonic, "V14", "offsets-monotonic",
@@ -36,8 +40,10 @@ constexpr std::array kCatalogue{
     InvariantInfo{
         InvariantId::kNoStaleAck, "V18", "no-stale-ack",
         "no acknowledgement under an authority that was superseded or given up while the record could be lost"},
-    InvariantInfo{InvariantId::kCutSafe, "V20", "cut-safe",
-                  "no copy is cut below its own high watermark or below confirmed records that it holds"},
+    InvariantInfo{
+        InvariantId::kCutSafe, "V20", "cut-safe",
+        "no copy is cut below its own high watermark or confirmed records that it holds; log starts stop at the high "
+        "watermark"},
     InvariantInfo{
         InvariantId::kClientHistory, "V21", "client-history",
         "from client calls alone: nothing lost, unseen, duplicated, renumbered, reordered, skipped or made up"},

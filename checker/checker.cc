@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "checker/acked_survival.h"
+#include "checker/check_quorum.h"
 #include "checker/client_history.h"
 #include "checker/cluster_view.h"
 #include "checker/committed_stable.h"
@@ -37,6 +38,7 @@ struct Checker::Parts {
     LeaderCompleteness leader_completeness;
     IsrComplete isr_complete;
     RaftSafety raft_safety;
+    CheckQuorum check_quorum;
     ProducerOrder producer_order;
     OffsetsMonotonic offsets_monotonic;
     NoStaleAck no_stale_ack;
@@ -65,12 +67,12 @@ struct Checker::Hearing {
     }
     void operator()(const broker::LeaderServing& o) const {
         parts.single_leader.judge(context, broker, o);
-        // A leader that opens after a newer claim committed can confirm nothing any more; what that one confirmed is
-        // not here.
-        if (parts.view.newest_claim().leader_epoch > o.leader_epoch) return;
         // Before V1 and V5, which account for losses and then no longer ask for them.
         parts.leader_completeness.judge(context, broker, o);
         parts.committed_stable.judge(context, broker, o, parts.view, parts.budget);
+        // One that opens after a newer claim committed is judged by what was promised before; the newer one's opening
+        // decides what is lost.
+        if (parts.view.superseded_at(o.leader_epoch) != nullptr) return;
         parts.acked_survival.judge(context, broker, o, parts.view, parts.budget);
     }
     void operator()(const broker::FollowingLeader&) const { parts.log_matching.judge_acting(context, broker); }
@@ -144,21 +146,41 @@ void Checker::on_observation(std::int64_t time_ns, BrokerId broker, std::uint32_
     parts.view.apply(broker, observation);
 }
 
-void Checker::on_host_fact(std::int64_t /*time_ns*/, const HostFact& fact) {
+/// Who hears what of the world, before the view takes it in.
+struct Checker::FactHearing {
+    Parts& parts;
+    const Context& context;
+
+    void operator()(const BrokerKilled& f) const { ++(f.power_loss ? parts.budget.power_losses : parts.budget.kills); }
+    void operator()(const DiskEmptied& f) const {
+        ++parts.budget.disks_emptied;
+        parts.raft_safety.on_disk_emptied(f.broker);
+    }
+    void operator()(const OperatorRejoinedEmpty& f) const {
+        ++parts.budget.disks_emptied;
+        parts.raft_safety.on_disk_emptied(f.broker);
+    }
+    void operator()(const DiskDamaged&) const { ++parts.budget.disks_damaged; }
+    void operator()(const PeerAnswered& f) const { parts.check_quorum.on_fact(f); }
+    void operator()(const LeaderActed& f) const { parts.check_quorum.judge(context, f); }
+    void operator()(const PromiseNotDurable& f) const {
+        // What a fault destroyed was durable before.
+        if (parts.view.broker(f.broker).disk_fault_pending) return;
+        const bool is_raft = f.promise == Promise::kRaftState;
+        parts.log.report(is_raft ? InvariantId::kRaftSafety : InvariantId::kLogMatching, context.time_ns,
+                         fmt::format("broker {} promised what a power loss would take: {} ({})", f.broker.value, f.what,
+                                     is_raft ? "R2" : "L2"));
+    }
+    void operator()(const BrokerBooted&) const {}
+    void operator()(const TopicDeletionAsked&) const {}
+    void operator()(const RecordDeletionAsked&) const {}
+    void operator()(const HealBegan&) const {}
+};
+
+void Checker::on_host_fact(std::int64_t time_ns, const HostFact& fact) {
     Parts& parts = *parts_;
-    struct Count {
-        FaultBudget& budget;
-        void operator()(const BrokerKilled& f) const { ++(f.power_loss ? budget.power_losses : budget.kills); }
-        void operator()(const DiskEmptied&) const { ++budget.disks_emptied; }
-        void operator()(const OperatorRejoinedEmpty&) const { ++budget.disks_emptied; }
-        void operator()(const DiskDamaged&) const { ++budget.disks_damaged; }
-        void operator()(const BrokerBooted&) const {}
-        void operator()(const TopicDeletionAsked&) const {}
-        void operator()(const RecordDeletionAsked&) const {}
-        void operator()(const HealBegan&) const {}
-    };
-    std::visit(Count{parts.budget}, fact);
-    parts.raft_safety.on_fact(fact);
+    const Context context{time_ns, parts.view, parts.log};
+    std::visit(FactHearing{parts, context}, fact);
     parts.view.on_fact(fact);
 }
 
@@ -174,7 +196,7 @@ struct Checker::CallHearing {
     void operator()(const OffsetFetchCall& o) const { parts.offsets_monotonic.judge(call, o, is_excused()); }
     void operator()(const DeleteTopicCall& o) const {
         parts.client_history.judge(call, o);
-        if (call.outcome != Outcome::kFailed) parts.offsets_monotonic.forget_topic(o.topic);
+        parts.offsets_monotonic.judge(call, o);
     }
     void operator()(const DeleteRecordsCall& o) const { parts.client_history.judge(call, o); }
     void operator()(const CreateTopicCall&) const {}

@@ -42,6 +42,7 @@ class Checker {
   private:
     struct Parts;
     struct Hearing;
+    struct FactHearing;
     struct CallHearing;
     std::unique_ptr<Parts> parts_;
 };

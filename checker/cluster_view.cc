@@ -8,12 +8,18 @@ namespace {
 
 const CopyView kNoCopy{};
 
-void destroy(CopyView& copy) {
+void destroy(CopyView& copy, Incarnation data_incarnation) {
     const Offset destroyed_below = std::max(copy.destroyed_below, copy.durable_end_offset);
     const Offset gave_up_below = copy.gave_up_below;
     copy = CopyView{};
     copy.destroyed_below = destroyed_below;
     copy.gave_up_below = gave_up_below;
+    copy.lost_under = data_incarnation;
+}
+
+/// Raft's state says nothing about records: every other file that is not one partition's does.
+bool is_shared_by_copies(const std::string& file) {
+    return !file.starts_with("raft.");
 }
 
 void shorten(StablePrefix& prefix, const BatchTable& table, Offset from) {
@@ -110,6 +116,27 @@ bool ClusterView::once_held(const CopyView& copy, Offset offset) {
     return std::max(copy.destroyed_below, copy.gave_up_below) > offset;
 }
 
+bool ClusterView::once_held_as(const Replica& member, const CopyView& copy, Offset offset) const {
+    const bool is_former =
+        member.incarnation != broker(member.broker).data_incarnation || member.incarnation == copy.lost_under;
+    return is_former && once_held(copy, offset);
+}
+
+const ClaimMoment* ClusterView::superseded_at(LeaderEpoch leader_epoch) const {
+    const auto at =
+        std::upper_bound(claim_moments_.begin(), claim_moments_.end(), leader_epoch,
+                         [](LeaderEpoch wanted, const ClaimMoment& moment) { return wanted < moment.leader_epoch; });
+    return at == claim_moments_.end() ? nullptr : &*at;
+}
+
+void ClusterView::take_claim(LeaderEpoch leader_epoch, BrokerId leader) {
+    if (leader_epoch <= newest_claim_.leader_epoch) return;
+    newest_claim_ = {leader_epoch, leader};
+    ClaimMoment& moment = claim_moments_.emplace_back(ClaimMoment{leader_epoch, {}});
+    for (const PartitionView& partition : partitions_)
+        moment.ends.push_back(ClaimMoment::Ends{partition.confirmed.end, partition.served.end});
+}
+
 void ClusterView::begin_life(BrokerId id, std::uint32_t life) {
     BrokerView& broker = broker_of(id);
     broker.life = life;
@@ -125,8 +152,23 @@ void ClusterView::begin_life(BrokerId id, std::uint32_t life) {
 }
 
 void ClusterView::destroy_disk(BrokerView& broker) {
-    ++broker.disk_faults;
-    for (CopyView& copy : broker.copies) destroy(copy);
+    broker.disk_fault_pending = broker.shared_fault_pending = false;
+    for (CopyView& copy : broker.copies) destroy(copy, broker.data_incarnation);
+}
+
+void ClusterView::damage_disk(const DiskDamaged& fact) {
+    BrokerView& broker = broker_of(fact.broker);
+    broker.disk_fault_pending = true;
+    if (!fact.partition && !is_shared_by_copies(fact.file)) return;
+    if (!fact.partition) broker.shared_fault_pending = true;
+    for (std::size_t at = 0; at < broker.copies.size(); ++at) {
+        if (fact.partition && partitions_[at].partition != *fact.partition) continue;
+        // What the damage hit is not known before the broker reads it: the log stays in the view until then.
+        CopyView& copy = broker.copies[at];
+        copy.destroyed_below = std::max(copy.destroyed_below, copy.durable_end_offset);
+        copy.lost_under = broker.data_incarnation;
+        if (fact.partition) copy.fault_pending = true;
+    }
 }
 
 void ClusterView::ask_topic_deletion(const std::string& topic_name) {
@@ -164,10 +206,18 @@ void ClusterView::accept_confirmed_loss(PartitionNumber number, Offset from) {
     PartitionView& partition = partitions_[number.value];
     shorten(partition.confirmed, partition.table, from);
     ++partition.confirmed_cuts;
+    for (ClaimMoment& moment : claim_moments_) {
+        if (number.value < moment.ends.size())
+            moment.ends[number.value].confirmed = std::min(moment.ends[number.value].confirmed, from);
+    }
 }
 
 void ClusterView::accept_served_loss(PartitionNumber number, Offset from) {
     shorten(partitions_[number.value].served, partitions_[number.value].table, from);
+    for (ClaimMoment& moment : claim_moments_) {
+        if (number.value < moment.ends.size())
+            moment.ends[number.value].served = std::min(moment.ends[number.value].served, from);
+    }
 }
 
 void ClusterView::on_fact(const HostFact& fact) {
@@ -180,25 +230,19 @@ void ClusterView::on_fact(const HostFact& fact) {
         }
         void operator()(const DiskEmptied& f) const { view.destroy_disk(view.broker_of(f.broker)); }
         void operator()(const OperatorRejoinedEmpty& f) const { view.destroy_disk(view.broker_of(f.broker)); }
-        void operator()(const DiskDamaged& f) const {
-            BrokerView& broker = view.broker_of(f.broker);
-            ++broker.disk_faults;
-            for (std::size_t at = 0; at < broker.copies.size(); ++at) {
-                if (f.partition && view.partitions_[at].partition != *f.partition) continue;
-                // What the damage hit is not known before the broker reads it: the log stays in the view until then.
-                CopyView& copy = broker.copies[at];
-                copy.destroyed_below = std::max(copy.destroyed_below, copy.durable_end_offset);
-            }
-        }
+        void operator()(const DiskDamaged& f) const { view.damage_disk(f); }
         void operator()(const TopicDeletionAsked& f) const { view.ask_topic_deletion(f.topic_name); }
         void operator()(const RecordDeletionAsked& f) const {
             for (PartitionView& partition : view.partitions_) {
                 const bool is_meant = partition.partition.partition == f.partition &&
                                       partition.name == f.topic_name + "-" + std::to_string(f.partition.value);
-                if (is_meant) partition.legal_start = std::max(partition.legal_start, f.before);
+                if (is_meant) partition.deletion_asked_below = std::max(partition.deletion_asked_below, f.before);
             }
         }
         void operator()(const HealBegan&) const {}
+        void operator()(const PeerAnswered&) const {}
+        void operator()(const LeaderActed&) const {}
+        void operator()(const PromiseNotDurable&) const {}
     };
     std::visit(Visitor{*this}, fact);
 }

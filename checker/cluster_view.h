@@ -33,7 +33,9 @@ struct CopyView {
     Offset served_high_watermark;             // told to a consumer under that epoch
     Incarnation durable_under;                // data incarnation when the durable end last rose; 0: not seen
     Offset destroyed_below;                   // a disk fault took durable records below it, at some time
-    Offset gave_up_below;  // the broker itself dropped durable records below it (L3, L4), at some time
+    Offset gave_up_below;        // the broker itself dropped durable records below it (L3, L4), at some time
+    Incarnation lost_under;      // data incarnation when a disk fault last took records; 0: never
+    bool fault_pending = false;  // a fault hit this copy's files and it has not been copied anew since
     BatchRun batches;
 };
 
@@ -55,7 +57,9 @@ struct BrokerView {
     bool started = false;
     Incarnation raft_incarnation;
     Incarnation data_incarnation;
-    std::int32_t disk_faults = 0;  // ever
+    bool disk_fault_pending = false;  // a fault hit any of its files, and the disk was not emptied since
+    bool shared_fault_pending =
+        false;  // a fault hit a file that all copies hang on, and the disk was not emptied since
     std::optional<LeadershipView> leadership;
     std::optional<broker::FollowingLeader> following;
     std::vector<CopyView> copies;  // by PartitionNumber
@@ -69,13 +73,25 @@ struct PartitionView {
     StablePrefix confirmed;            // acknowledged by policy
     StablePrefix served;               // shown to consumers
     std::uint32_t confirmed_cuts = 0;  // how often a loss was accounted for by shortening `confirmed`
-    Offset legal_start;                // records below it may be gone
+    Offset legal_start;                // records below it may be gone: some leader moved its log start there
+    Offset deletion_asked_below;       // an administrator asked for it
     Offset high_watermark_max;         // highest any leader reported
 };
 
 struct ClaimView {
     LeaderEpoch leader_epoch;
     BrokerId leader;
+};
+
+/// What was promised when a claim with a higher epoch than any before it committed: all that leaders of earlier epochs
+/// can be asked for.
+struct ClaimMoment {
+    struct Ends {
+        Offset confirmed;
+        Offset served;
+    };
+    LeaderEpoch leader_epoch;
+    std::vector<Ends> ends;  // by PartitionNumber; partitions that came later are not in it
 };
 
 class ClusterView {
@@ -93,6 +109,8 @@ class ClusterView {
     [[nodiscard]] const CopyView& copy(const BrokerView& broker, PartitionNumber number) const;
     /// The claim with the highest leader epoch seen so far.
     [[nodiscard]] const ClaimView& newest_claim() const { return newest_claim_; }
+    /// The first claim newer than `leader_epoch`, as it committed; null when there is none.
+    [[nodiscard]] const ClaimMoment* superseded_at(LeaderEpoch leader_epoch) const;
     /// "x-0", or numbers when the topic's creation was not seen.
     [[nodiscard]] std::string name_of(const TopicPartition& partition) const;
 
@@ -104,6 +122,8 @@ class ClusterView {
     /// True when the copy once held `offset` durably and lost it by a fault or by a discard that renews the
     /// incarnation: a position told before may still be under way.
     [[nodiscard]] static bool once_held(const CopyView& copy, Offset offset);
+    /// ... while it was the life of the data that a set names as `member`: a later life has to hold it again.
+    [[nodiscard]] bool once_held_as(const Replica& member, const CopyView& copy, Offset offset) const;
 
     void on_fact(const HostFact& fact);
     /// A life begins without its host fact having been told.
@@ -122,6 +142,8 @@ class ClusterView {
     CopyView& copy_of(BrokerView& broker, PartitionNumber number);
     void create_partitions(BrokerView& broker, TopicId topic, std::int32_t partitions);
     void destroy_disk(BrokerView& broker);
+    void damage_disk(const DiskDamaged& fact);
+    void take_claim(LeaderEpoch leader_epoch, BrokerId leader);
     void ask_topic_deletion(const std::string& topic_name);
 
     struct TopicView {
@@ -139,6 +161,7 @@ class ClusterView {
     std::vector<TopicView> topics_;                                                 // by creation
     std::vector<std::string> deletions_pending_;  // names whose deletion was asked while no such topic was known
     ClaimView newest_claim_;
+    std::vector<ClaimMoment> claim_moments_;  // by rising leader epoch
 };
 
 }  // namespace tidelock::checker

@@ -46,7 +46,7 @@ struct ViewUpdate {
     void operator()(const broker::ClaimCommitted& o) const {
         leadership_under(o.leader_epoch).claimed = true;
         broker.following.reset();
-        if (o.leader_epoch > view.newest_claim_.leader_epoch) view.newest_claim_ = {o.leader_epoch, broker.id};
+        view.take_claim(o.leader_epoch, broker.id);
     }
     void operator()(const broker::LeaderServing& o) const {
         (*this)(broker::ClaimCommitted{o.leader_epoch});
@@ -103,8 +103,10 @@ struct ViewUpdate {
         copy.exists = copy.recovered = true;
         copy.damaged = o.damaged;
         // A copy with damage counts for nothing, what was appended after the fault struck included.
-        if (o.damaged && copy.destroyed_below > Offset(0))
+        if (o.damaged && (copy.fault_pending || broker.shared_fault_pending)) {
             copy.destroyed_below = std::max(copy.destroyed_below, copy.durable_end_offset);
+            copy.lost_under = broker.data_incarnation;
+        }
         copy.batches.clear();
         for (const broker::BatchSummary& batch : o.batches) copy.batches.push(table.intern(batch, copy.batches.back()));
         copy.log_start_offset = o.log_start_offset;
@@ -132,7 +134,7 @@ struct ViewUpdate {
             copy.gave_up_below = std::max(copy.gave_up_below, copy.durable_end_offset);
         }
         copy.batches.clear();
-        copy.damaged = false;
+        copy.damaged = copy.fault_pending = false;
         copy.log_start_offset = copy.log_end_offset = copy.durable_end_offset = o.log_start_offset;
         copy.high_watermark = Offset(0);
         copy.durable_under = Incarnation(0);
@@ -144,7 +146,9 @@ struct ViewUpdate {
         copy.log_end_offset = std::max(copy.log_end_offset, copy.log_start_offset);
         copy.durable_end_offset = std::max(copy.durable_end_offset, copy.log_start_offset);
         copy.batches.cut_head(partition(number).table, copy.log_start_offset);
-        partition(number).legal_start = std::max(partition(number).legal_start, o.log_start_offset);
+        // A follower only follows; that it goes no further than a leader is V20's.
+        if (broker.leadership)
+            partition(number).legal_start = std::max(partition(number).legal_start, o.log_start_offset);
     }
     void operator()(const broker::DurableEndAdvanced& o) const {
         CopyView& copy = view.copy_of(broker, view.number_of(o.partition));

@@ -31,21 +31,22 @@ void judge_content(const Context& context, const BrokerView& broker, const Parti
 
 void CommittedStable::judge(const Context& context, const BrokerView& broker,
                             const broker::HighWatermarkAdvanced& advanced) {
-    if (!advanced.as_leader) return;
     const std::optional<PartitionNumber> number = context.view.find(advanced.partition);
     if (!number) return;
     const CopyView& copy = context.view.copy(broker, *number);
     const std::string& name = context.view.partition(*number).name;
-    if (copy.leader_epoch == advanced.leader_epoch && advanced.high_watermark < copy.leader_high_watermark) {
+    if (advanced.as_leader && copy.leader_epoch == advanced.leader_epoch &&
+        advanced.high_watermark < copy.leader_high_watermark) {
         context.log.report(kThis, context.time_ns,
                            fmt::format("{}: broker {} moved its high watermark back from {} to {} under epoch {} (I6)",
                                        name, broker.id.value, copy.leader_high_watermark.value,
                                        advanced.high_watermark.value, advanced.leader_epoch.value));
     }
     if (advanced.high_watermark > copy.log_end_offset) {
-        context.log.report(kThis, context.time_ns,
-                           fmt::format("{}: broker {} moved its high watermark to {}, past its log end {}", name,
-                                       broker.id.value, advanced.high_watermark.value, copy.log_end_offset.value));
+        context.log.report(
+            kThis, context.time_ns,
+            fmt::format("{}: broker {} moved its high watermark to {}, past its own log end {} (I6)", name,
+                        broker.id.value, advanced.high_watermark.value, copy.log_end_offset.value));
     }
 }
 
@@ -76,15 +77,23 @@ void CommittedStable::judge(const Context& context, const BrokerView& broker, co
 
 void CommittedStable::judge(const Context& context, const BrokerView& broker, const broker::LeaderServing& serving,
                             ClusterView& view, FaultBudget& budget) {
-    for (std::uint32_t at = 0; at < view.partitions().size(); ++at) {
+    const ClaimMoment* superseded = view.superseded_at(serving.leader_epoch);
+    const std::size_t count = superseded != nullptr ? superseded->ends.size() : view.partitions().size();
+    for (std::uint32_t at = 0; at < count; ++at) {
         const PartitionNumber number(at);
-        const std::optional<Loss> loss = find_loss(view, broker, number, view.partition(number).served);
+        const StablePrefix& served = view.partition(number).served;
+        const Offset end = superseded != nullptr ? superseded->ends[at].served : served.end;
+        const std::optional<Loss> loss = find_loss(view, broker, number, served, end);
         if (!loss) continue;
         std::string message = fmt::format(
             "{}: records that consumers were served (up to {}) are gone when broker {} begins to serve under epoch {}: "
             "{}",
-            view.partition(number).name, view.partition(number).served.end.value, broker.id.value,
-            serving.leader_epoch.value, loss->explanation);
+            view.partition(number).name, end.value, broker.id.value, serving.leader_epoch.value, loss->explanation);
+        if (superseded != nullptr) {
+            // The newer leader settles what is lost for good.
+            if (!loss->is_excused) context.log.report(kThis, context.time_ns, std::move(message));
+            continue;
+        }
         if (loss->is_excused) {
             excuse(budget, context.time_ns, message);
         } else {

@@ -25,10 +25,14 @@ void report_confirmed_cut(const Context& context, const BrokerView& broker, cons
                     broker.id.value, deed, text_of(partition.table.summary(batch)), partition.confirmed.end.value));
 }
 
+bool may_be_damaged(const BrokerView& broker, const CopyView& copy) {
+    return copy.fault_pending || broker.shared_fault_pending;
+}
+
 /// A failed sync takes only what was never durable (L9).
 void judge_failed_sync_cut(const Context& context, const BrokerView& broker, const PartitionView& partition,
                            const CopyView& copy, Offset to) {
-    if (to >= copy.durable_end_offset || broker.disk_faults > 0) return;
+    if (to >= copy.durable_end_offset || may_be_damaged(broker, copy)) return;
     context.log.report(kThis, context.time_ns,
                        fmt::format("{}: broker {} cut its log to {} after a failed sync, below its durable end {} (L9)",
                                    partition.name, broker.id.value, to.value, copy.durable_end_offset.value));
@@ -80,7 +84,7 @@ void CutSafe::judge(const Context& context, const BrokerView& broker, const brok
             break;
         }
         case broker::ResetReason::kDamaged:
-            if (!copy.damaged && broker.disk_faults == 0) wrong = "it had found no damage (L4)";
+            if (!copy.damaged && !may_be_damaged(broker, copy)) wrong = "it had found no damage (L4)";
             break;
         case broker::ResetReason::kForeign:
             if (!copy.batches.empty() && partition.table.summary(copy.batches.back()).leader_epoch > LeaderEpoch(0)) {
@@ -95,20 +99,38 @@ void CutSafe::judge(const Context& context, const BrokerView& broker, const brok
                                    reset.log_start_offset.value, wrong));
 }
 
+namespace {
+
+/// What is wrong about a log start that moves to `to`; empty when nothing is.
+std::string wrong_about(const Context& context, const BrokerView& broker, const PartitionView& partition,
+                        const CopyView& copy, Offset to) {
+    if (to < copy.log_start_offset) return "backwards";
+    if (to > partition.high_watermark_max) {
+        return fmt::format("past every high watermark (the highest is {})", partition.high_watermark_max.value);
+    }
+    if (!broker.leadership) {
+        if (to <= partition.legal_start) return {};
+        return fmt::format("though no leader's log started past {}", partition.legal_start.value);
+    }
+    if (to > copy.high_watermark) return fmt::format("past its high watermark {}", copy.high_watermark.value);
+    const bool is_wanted = context.view.settings().retention_enabled || to <= partition.deletion_asked_below;
+    if (is_wanted) return {};
+    return fmt::format("though deletion was asked for below {} only", partition.deletion_asked_below.value);
+}
+
+}  // namespace
+
 void CutSafe::judge(const Context& context, const BrokerView& broker, const broker::LogStartAdvanced& advanced) {
     const std::optional<PartitionNumber> number = context.view.find(advanced.partition);
     if (!number) return;
     const PartitionView& partition = context.view.partition(*number);
     const CopyView& copy = context.view.copy(broker, *number);
-    const char* wrong = nullptr;
-    if (advanced.log_start_offset < copy.log_start_offset) wrong = "backwards";
-    if (advanced.log_start_offset > partition.high_watermark_max) wrong = "past every high watermark";
-    if (wrong == nullptr) return;
+    const std::string wrong = wrong_about(context, broker, partition, copy, advanced.log_start_offset);
+    if (wrong.empty()) return;
     context.log.report(
         kThis, context.time_ns,
-        fmt::format("{}: broker {} moved its log start {} from {} to {} (highest high watermark {}) (L7)",
-                    partition.name, broker.id.value, wrong, copy.log_start_offset.value,
-                    advanced.log_start_offset.value, partition.high_watermark_max.value));
+        fmt::format("{}: broker {} moved its log start from {} to {}, {} (L7)", partition.name, broker.id.value,
+                    copy.log_start_offset.value, advanced.log_start_offset.value, wrong));
 }
 
 void CutSafe::judge(const Context& context, const BrokerView& broker, const broker::ProtocolViolationRefused& refused) {

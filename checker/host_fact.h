@@ -58,7 +58,34 @@ struct RecordDeletionAsked {
 /// Faults stop here; from now on V16's time runs.
 struct HealBegan {};
 
-using HostFact = std::variant<BrokerBooted, BrokerKilled, DiskEmptied, DiskDamaged, OperatorRejoinedEmpty,
-                              TopicDeletionAsked, RecordDeletionAsked, HealBegan>;
+/// A Raft answer of `peer` was handed to the broker.
+struct PeerAnswered {
+    BrokerId broker;
+    BrokerId peer;
+    std::int64_t local_ns;  // on the broker's own monotonic clock
+};
+/// The broker did something, and leads Raft afterwards.
+struct LeaderActed {
+    BrokerId broker;
+    Term term;
+    std::int64_t local_ns;
+    std::int64_t contact_ns_max;  // by its configuration: within this time a majority answers it or it steps down (R5)
+    std::int64_t heartbeat_ns;    // ... how often it looks
+};
+enum class Promise : std::uint8_t {
+    kRaftState,  // term, vote, entries (R2)
+    kRecords,    // positions, incarnation, topics (L2, I10)
+};
+/// The broker has told somebody, or counts on itself, that something is durable, and a power loss at this instant would
+/// take it.
+struct PromiseNotDurable {
+    BrokerId broker;
+    Promise promise;
+    std::string what;
+};
+
+using HostFact =
+    std::variant<BrokerBooted, BrokerKilled, DiskEmptied, DiskDamaged, OperatorRejoinedEmpty, TopicDeletionAsked,
+                 RecordDeletionAsked, HealBegan, PeerAnswered, LeaderActed, PromiseNotDurable>;
 
 }  // namespace tidelock::checker

@@ -56,12 +56,13 @@ void judge_set(const Context& context, const BrokerView& broker, const Leadershi
                                    broker.id.value, leadership.leader_epoch.value, text_of(set)));
 }
 
-bool has_below(const ClusterView& view, const CopyView& copy, const PartitionView& partition, BatchNumber batch,
-               Offset high_watermark) {
+bool has_below(const ClusterView& view, const Replica& member, const CopyView& copy, const PartitionView& partition,
+               BatchNumber batch, Offset high_watermark) {
     if (view.holds_durably(copy, partition, batch)) return true;
     // A former leader deleted everything below: the member's log begins past it (L7).
-    if (copy.log_start_offset >= high_watermark && copy.log_start_offset <= partition.legal_start) return true;
-    return ClusterView::once_held(copy, high_watermark - 1);
+    const bool starts_past = copy.log_start_offset >= high_watermark && copy.log_start_offset <= partition.legal_start;
+    if (starts_past && copy.exists && !copy.damaged) return true;
+    return view.once_held_as(member, copy, high_watermark - 1);
 }
 
 }  // namespace
@@ -82,7 +83,7 @@ void IsrComplete::judge(const Context& context, const BrokerView& broker,
     for (const Replica& member : broker.leadership->acknowledgement_set.value()) {
         const BrokerView& member_view = context.view.broker(member.broker);
         const CopyView& copy = context.view.copy(member_view, *number);
-        if (has_below(context.view, copy, partition, batch, advanced.high_watermark)) continue;
+        if (has_below(context.view, member, copy, partition, batch, advanced.high_watermark)) continue;
         context.log.report(
             kThis, context.time_ns,
             fmt::format(

@@ -31,15 +31,18 @@ void LeaderCompleteness::judge(const Context& context, const BrokerView& broker,
                            fmt::format("broker {} begins to serve under epoch {} before its claim committed (R4)",
                                        broker.id.value, serving.leader_epoch.value));
     }
-    for (std::uint32_t at = 0; at < context.view.partitions().size(); ++at) {
+    const ClaimMoment* superseded = context.view.superseded_at(serving.leader_epoch);
+    const std::size_t count = superseded != nullptr ? superseded->ends.size() : context.view.partitions().size();
+    for (std::uint32_t at = 0; at < count; ++at) {
         const PartitionView& partition = context.view.partitions()[at];
-        const std::optional<Loss> loss = find_loss(context.view, broker, PartitionNumber(at), partition.confirmed);
+        // A leader that wakes up late is asked for what was confirmed before a newer claim committed.
+        const Offset end = superseded != nullptr ? superseded->ends[at].confirmed : partition.confirmed.end;
+        const std::optional<Loss> loss = find_loss(context.view, broker, PartitionNumber(at), partition.confirmed, end);
         if (!loss || loss->is_excused) continue;
         context.log.report(
             kThis, context.time_ns,
             fmt::format("{}: broker {} begins to serve under epoch {} without the confirmed records up to {}: {}",
-                        partition.name, broker.id.value, serving.leader_epoch.value, partition.confirmed.end.value,
-                        loss->explanation));
+                        partition.name, broker.id.value, serving.leader_epoch.value, end.value, loss->explanation));
     }
 }
 

@@ -120,8 +120,15 @@ void LogMatching::judge(const Context& context, const BrokerView& broker, const 
     if (!number) return;
     const PartitionView& partition = context.view.partition(*number);
     const CopyView& copy = context.view.copy(broker, *number);
-    const bool may_differ = broker.disk_faults > 0 || recovered.damaged;
-    if (!may_differ && copy.exists) judge_durable_part(context, broker, partition, copy, recovered);
+    const bool may_differ = copy.fault_pending || broker.shared_fault_pending;
+    if (!may_differ && recovered.damaged && !copy.damaged) {
+        context.log.report(
+            kThis, context.time_ns,
+            fmt::format("{}: broker {} calls its copy, durable up to {}, damaged, though no fault hit it (L4)",
+                        partition.name, broker.id.value, copy.durable_end_offset.value));
+    }
+    if (!may_differ && !recovered.damaged && copy.exists && !copy.damaged)
+        judge_durable_part(context, broker, partition, copy, recovered);
     if (recovered.damaged) return;  // what is left of it counts for nothing
 
     BatchNumber previous = kNoBatch;
@@ -139,11 +146,11 @@ void LogMatching::judge(const Context& context, const BrokerView& broker, const 
 }
 
 void LogMatching::judge_acting(const Context& context, const BrokerView& broker) {
-    if (broker.disk_faults > 0) return;
+    if (broker.shared_fault_pending) return;
     for (std::size_t at = 0; at < broker.copies.size(); ++at) {
         const CopyView& copy = broker.copies[at];
         const PartitionView& partition = context.view.partitions()[at];
-        const bool is_missing = copy.exists && !copy.recovered && !partition.may_vanish &&
+        const bool is_missing = copy.exists && !copy.recovered && !copy.fault_pending && !partition.may_vanish &&
                                 copy.durable_end_offset > std::max(copy.log_start_offset, partition.legal_start);
         if (!is_missing) continue;
         context.log.report(

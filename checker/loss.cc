@@ -14,15 +14,16 @@ bool is_destroyed_at(const ClusterView& view, const PartitionView& partition, co
     return !view.holds_durably(copy, partition, copy.batches.holding(partition.table, offset));
 }
 
-/// The first offset of `prefix` that the copy does not have.
+/// The first offset of `prefix` below `end` that the copy does not have.
 std::optional<Offset> first_missing(const ClusterView& view, const PartitionView& partition, const CopyView& copy,
-                                    const StablePrefix& prefix) {
-    if (prefix.end <= partition.legal_start || prefix.batches.empty()) return std::nullopt;
+                                    const StablePrefix& prefix, Offset end) {
+    if (end <= partition.legal_start || prefix.batches.empty()) return std::nullopt;
     if (!copy.exists || copy.damaged) return partition.legal_start;
     if (copy.log_start_offset > partition.legal_start) return partition.legal_start;
     // By log matching the copy has all of the prefix if it has its last batch.
-    if (view.holds(copy, partition, prefix.batches.back())) return std::nullopt;
-    const std::span<const BatchNumber> batches = prefix.batches.all();
+    const std::size_t last = prefix.batches.first_ending_past(partition.table, end - 1);
+    const std::span<const BatchNumber> batches = prefix.batches.all().first(std::min(last + 1, prefix.batches.size()));
+    if (view.holds(copy, partition, batches.back())) return std::nullopt;
     const auto missing = std::partition_point(batches.begin(), batches.end(), [&](BatchNumber batch) {
         return partition.table.summary(batch).last_offset < partition.legal_start || view.holds(copy, partition, batch);
     });
@@ -61,10 +62,10 @@ std::int32_t destroyed_copy_count(const ClusterView& view, PartitionNumber numbe
 }
 
 std::optional<Loss> find_loss(const ClusterView& view, const BrokerView& broker, PartitionNumber number,
-                              const StablePrefix& prefix) {
+                              const StablePrefix& prefix, Offset end) {
     const PartitionView& partition = view.partition(number);
     if (partition.may_vanish) return std::nullopt;
-    const std::optional<Offset> missing = first_missing(view, partition, view.copy(broker, number), prefix);
+    const std::optional<Offset> missing = first_missing(view, partition, view.copy(broker, number), prefix, end);
     if (!missing) return std::nullopt;
 
     Loss loss;

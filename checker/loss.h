@@ -14,10 +14,10 @@ struct Loss {
     std::string explanation;  // what the copy has instead, where copies are, what faults took
 };
 
-/// What `broker`'s copy lacks of `prefix`, if anything. Records below a legally moved log start are not missed.
-/// Logarithmic; the explanation is only built when there is a loss.
+/// What `broker`'s copy lacks of `prefix` below `end`, if anything. Records below a legally moved log start are not
+/// missed. Logarithmic; the explanation is only built when there is a loss.
 std::optional<Loss> find_loss(const ClusterView& view, const BrokerView& broker, PartitionNumber number,
-                              const StablePrefix& prefix);
+                              const StablePrefix& prefix, Offset end);
 
 /// Brokers whose copy of `offset` was destroyed by a disk fault and which have not got it back.
 std::int32_t destroyed_copy_count(const ClusterView& view, PartitionNumber number, Offset offset);

@@ -37,30 +37,32 @@ void OffsetsMonotonic::judge(const ClientCall& call, const OffsetCommitCall& com
 
 /// An offset that was told counts like an acknowledged one (G3), also if the commit behind it never got its answer.
 /// A commit that was acknowledged while it was asked for may have come after what was told.
-void OffsetsMonotonic::raise_floor(std::vector<Floor>& floors, const ClientCall& call, const OffsetFetchCall& fetch) {
-    if (!fetch.offset || (!floors.empty() && floors.back().since_ns > call.invoked_ns)) return;
+void OffsetsMonotonic::raise_floor(Committed& committed, const ClientCall& call, const OffsetFetchCall& fetch) {
+    if (!fetch.offset || committed.last_returned_ns > call.invoked_ns) return;
+    std::vector<Floor>& floors = committed.floors;
     if (!floors.empty() && *fetch.offset <= floors.back().offset) return;
     floors.push_back(Floor{call.returned_ns, *fetch.offset});
 }
 
 void OffsetsMonotonic::judge(const ClientCall& call, const OffsetFetchCall& fetch, bool is_excused) {
     if (call.outcome != Outcome::kOk || is_excused) return;
-    const auto found = committed_.find(Key{fetch.group, fetch.partition});
-    if (found == committed_.end()) return;
-    std::vector<Floor>& floors = found->second.floors;
+    const Key key{fetch.group, fetch.partition};
+    Committed& committed = committed_[key];
+    const std::vector<Floor>& floors = committed.floors;
     const auto after = std::partition_point(floors.begin(), floors.end(),
                                             [&](const Floor& floor) { return floor.since_ns <= call.invoked_ns; });
-    if (after == floors.begin()) return raise_floor(floors, call, fetch);  // nothing was acknowledged before it asked
+    if (after == floors.begin())
+        return raise_floor(committed, call, fetch);  // nothing was acknowledged before it asked
     Floor expected = *(after - 1);
     // Commits acknowledged while it was under way may be what it saw.
     for (auto floor = after; floor != floors.end(); ++floor) {
         if (floor->offset < expected.offset) expected = *floor;
     }
-    const std::vector<Offset>& possible = found->second.may_be_committed;
+    const std::vector<Offset>& possible = committed.may_be_committed;
     const bool is_possible = fetch.offset && std::binary_search(possible.begin(), possible.end(), *fetch.offset);
-    if (is_possible || (fetch.offset && *fetch.offset >= expected.offset)) return raise_floor(floors, call, fetch);
+    if (is_possible || (fetch.offset && *fetch.offset >= expected.offset)) return raise_floor(committed, call, fetch);
     suspects_.push_back(Suspect{
-        found->first, fetch.offset, call.returned_ns,
+        key, fetch.offset, call.returned_ns,
         fmt::format(
             "client {} call {}: group {} on topic {} partition {} was told the committed offset {}, but a commit of {} "
             "had been acknowledged, or told to a fetch, at {} ns, before it asked at {} ns (T1)",
@@ -75,10 +77,15 @@ void OffsetsMonotonic::judge_at_end(ViolationLog& log) const {
     }
 }
 
-void OffsetsMonotonic::forget_topic(ClientTopic topic) {
+void OffsetsMonotonic::judge(const ClientCall& call, const DeleteTopicCall& deletion) {
+    if (call.outcome == Outcome::kFailed) return;
+    // What was answered while the deletion was under way may have been the new emptiness.
+    std::erase_if(suspects_, [&](const Suspect& suspect) {
+        return suspect.key.partition.topic == deletion.topic && call.invoked_ns <= suspect.returned_ns;
+    });
     std::vector<Key> gone;
     for (const auto& [key, committed] : committed_) {
-        if (key.partition.topic == topic) gone.push_back(key);
+        if (key.partition.topic == deletion.topic) gone.push_back(key);
     }
     for (const Key& key : gone) committed_.erase(key);
 }

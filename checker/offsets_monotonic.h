@@ -19,7 +19,7 @@ class OffsetsMonotonic {
     /// `is_excused`: an excused loss may have taken committed offsets with it.
     void judge(const ClientCall& call, const OffsetFetchCall& fetch, bool is_excused);
     /// A deleted topic's offsets are gone with it.
-    void forget_topic(ClientTopic topic);
+    void judge(const ClientCall& call, const DeleteTopicCall& deletion);
     /// Reports what no later returning commit has explained.
     void judge_at_end(ViolationLog& log) const;
 
@@ -36,8 +36,8 @@ class OffsetsMonotonic {
         Offset offset;
     };
     struct Committed {
-        std::vector<Floor> floors;  // by rising time
-        std::int64_t last_returned_ns = 0;
+        std::vector<Floor> floors;             // by rising time
+        std::int64_t last_returned_ns = 0;     // of the acknowledged commits
         std::vector<Offset> may_be_committed;  // of commits whose outcome is unknown; sorted
     };
     /// An answer below the floor. A commit of that offset that was under way explains it, and may return later.
@@ -47,7 +47,7 @@ class OffsetsMonotonic {
         std::int64_t returned_ns;
         std::string message;
     };
-    static void raise_floor(std::vector<Floor>& floors, const ClientCall& call, const OffsetFetchCall& fetch);
+    static void raise_floor(Committed& committed, const ClientCall& call, const OffsetFetchCall& fetch);
 
     FlatMap<Key, Committed> committed_;
     std::vector<Suspect> suspects_;

@@ -46,18 +46,16 @@ const RaftSafety::Committed* RaftSafety::committed_at(LogIndex index) const {
     return committed.entry.term == Term(0) ? nullptr : &committed;
 }
 
-void RaftSafety::on_fact(const HostFact& fact) {
-    const auto* emptied = std::get_if<DiskEmptied>(&fact);
-    const auto* rejoined = std::get_if<OperatorRejoinedEmpty>(&fact);
-    if (emptied == nullptr && rejoined == nullptr) return;
-    const BrokerId broker = emptied != nullptr ? emptied->broker : rejoined->broker;
+void RaftSafety::on_disk_emptied(BrokerId broker) {
     for (Replica& replica : replicas_) {
         if (replica.broker != broker) continue;
         // Its votes are remembered: an earlier life's vote may still be counted by somebody (R11).
         replica.held_before_loss = std::max(replica.held_before_loss, replica.last_index());
         replica.entries.clear();
         replica.snapshot_index = LogIndex(0);
+        replica.snapshot_term = Term(0);
         replica.term_max = Term(0);
+        replica.candidacy.reset();
     }
 }
 
@@ -99,6 +97,7 @@ void RaftSafety::judge(const Context& context, const BrokerView& broker, const b
                                        vote->second.candidate.value));
     }
     const LogIndex held_before = last_committed_held(replica);
+    if (replica.snapshot_index != recovered.snapshot_last_index) replica.snapshot_term = Term(0);
     replica.snapshot_index = recovered.snapshot_last_index;
     replica.entries.clear();
     for (const broker::RaftEntrySummary& entry : recovered.entries)
@@ -110,6 +109,12 @@ void RaftSafety::judge(const Context& context, const BrokerView& broker, const b
     Replica& replica = replica_of(broker);
     settle_removal(context, replica, LogIndex(0));
     judge_term(context, replica, granted.term, "voted");
+    judge_candidate(context, replica, granted);
+    if (granted.candidate == broker.id) {
+        const std::optional<LogEnd> log_end = log_end_before(replica, granted.term);
+        replica.candidacy.reset();
+        if (log_end) replica.candidacy = Candidacy{granted.term, broker.life, *log_end};
+    }
     const auto [vote, is_first] =
         replica.votes.try_emplace(granted.term, Vote{granted.candidate, granted.voter_incarnation});
     if (is_first || vote->second.candidate == granted.candidate) return;
@@ -124,6 +129,37 @@ void RaftSafety::judge(const Context& context, const BrokerView& broker, const b
             "(incarnation {}): one durable vote a term (R2, R11)",
             replica.broker.value, granted.candidate.value, granted.term.value, granted.voter_incarnation.value,
             vote->second.candidate.value, vote->second.voter_incarnation.value));
+}
+
+std::optional<RaftSafety::LogEnd> RaftSafety::log_end_before(const Replica& replica, Term term) const {
+    for (LogIndex index = replica.last_index(); index > replica.snapshot_index; index += -1) {
+        const Term held = replica.entry_at(index)->term;
+        if (held < term) return LogEnd{held, index};
+    }
+    if (replica.snapshot_index == LogIndex(0)) return LogEnd{};
+    if (replica.snapshot_term != Term(0)) return LogEnd{replica.snapshot_term, replica.snapshot_index};
+    const Committed* committed = committed_at(replica.snapshot_index);
+    if (committed == nullptr) return std::nullopt;
+    return LogEnd{committed->entry.term, replica.snapshot_index};
+}
+
+/// A vote is for a log that is no older than the voter's own. Its candidate's own vote tells what it stood with.
+void RaftSafety::judge_candidate(const Context& context, const Replica& voter,
+                                 const broker::VoteGranted& granted) const {
+    const auto candidate = std::find_if(replicas_.begin(), replicas_.end(),
+                                        [&](const Replica& r) { return r.broker == granted.candidate; });
+    if (candidate == replicas_.end() || candidate->broker == voter.broker) return;
+    const bool is_known = candidate->candidacy && candidate->candidacy->term == granted.term &&
+                          candidate->candidacy->life == candidate->life;
+    const std::optional<LogEnd> own = log_end_before(voter, granted.term);
+    if (!is_known || !own || *own <= candidate->candidacy->log_end) return;
+    const LogEnd& stood_with = candidate->candidacy->log_end;
+    context.log.report(
+        kThis, context.time_ns,
+        fmt::format("broker {} voted for broker {} in term {}, whose log ends at entry {} of term {}; its own ends at "
+                    "entry {} of term {}: a vote is for a log that is no older (election restriction)",
+                    voter.broker.value, granted.candidate.value, granted.term.value, stood_with.last_index.value,
+                    stood_with.last_term.value, own->last_index.value, own->last_term.value));
 }
 
 void RaftSafety::judge(const Context& context, const BrokerView& broker, const broker::RaftLeaderElected& elected) {
@@ -145,9 +181,9 @@ void RaftSafety::judge(const Context& context, const BrokerView& broker, const b
 
 void RaftSafety::judge_completeness(const Context& context, const Replica& replica,
                                     const broker::RaftLeaderElected& elected) {
-    // Entries that were committed before anybody was elected in this term or a newer one.
+    // Entries that are known to have been committed in an earlier term.
     const auto end = std::partition_point(committed_.begin(), committed_.end(),
-                                          [&](const Committed& c) { return c.known_by_term < elected.term; });
+                                          [&](const Committed& c) { return c.learned_in < elected.term; });
     if (end == committed_.begin()) return;
     const LogIndex index(end - committed_.begin());
     if (index <= replica.snapshot_index) return;
@@ -215,12 +251,15 @@ void RaftSafety::judge(const Context& context, const BrokerView& broker, const b
     }
     judge_match(context, replica, appended);
     const Committed* committed = committed_at(appended.index);
-    // A leader that woke up after a newer one was elected may still write; it cannot commit.
-    if (committed != nullptr && committed->entry.term < appended.term && committed->known_by_term < appended.term) {
+    // A leader that woke up after a newer one was elected may still write where that one's entries are committed.
+    if (committed != nullptr && committed->entry.term < appended.term && committed->learned_in <= appended.term) {
         context.log.report(
             kThis, context.time_ns,
-            fmt::format("broker {} appended entry {} of term {} where the entry of term {} is committed",
-                        replica.broker.value, appended.index.value, appended.term.value, committed->entry.term.value));
+            fmt::format(
+                "broker {} appended entry {} of term {} where the entry of term {} is committed, as was learned "
+                "in term {}",
+                replica.broker.value, appended.index.value, appended.term.value, committed->entry.term.value,
+                committed->learned_in.value));
     }
     replica.entries.push_back(Entry{appended.term, appended.content});
 }
@@ -306,7 +345,9 @@ void RaftSafety::judge(const Context& context, const BrokerView& broker, const b
             fmt::format("broker {} committed entry {} of term {}, but its log has term {} there", replica.broker.value,
                         committed.index.value, committed.term.value, held->term.value));
     }
+    judge_newer_leaders(context, committed);
     if (const Committed* known = committed_at(committed.index)) {
+        take_committed(committed);
         if (known->entry.term == committed.term && known->entry.content == committed.content) return;
         context.log.report(
             kThis, context.time_ns,
@@ -318,10 +359,38 @@ void RaftSafety::judge(const Context& context, const BrokerView& broker, const b
         return;
     }
     judge_majority(context, committed);
+    take_committed(committed);
+}
+
+void RaftSafety::take_committed(const broker::RaftEntryCommitted& committed) {
     // An index nobody reported before stays unknown: term 0.
     const auto size = static_cast<std::size_t>(committed.index.value);
-    if (committed_.size() < size) committed_.resize(size, Committed{Entry{}, newest_leader_term_});
-    committed_[size - 1] = Committed{Entry{committed.term, committed.content}, committed_[size - 1].known_by_term};
+    if (committed_.size() < size) committed_.resize(size, Committed{Entry{}, committed.learned_in});
+    Entry& entry = committed_[size - 1].entry;
+    if (entry.term == Term(0)) entry = Entry{committed.term, committed.content};
+    // What precedes it was committed no later.
+    for (std::size_t at = size; at > 0 && committed_[at - 1].learned_in > committed.learned_in; --at)
+        committed_[at - 1].learned_in = committed.learned_in;
+}
+
+void RaftSafety::judge_newer_leaders(const Context& context, const broker::RaftEntryCommitted& committed) {
+    if (newest_leader_term_ <= committed.learned_in) return;
+    for (auto leader = leaders_.upper_bound(committed.learned_in); leader != leaders_.end(); ++leader) {
+        const auto at = std::find_if(replicas_.begin(), replicas_.end(),
+                                     [&](const Replica& r) { return r.broker == leader->second.broker; });
+        const bool is_that_life =
+            at != replicas_.end() && at->life == leader->second.life && at->term_max == leader->first;
+        if (!is_that_life || at->snapshot_index >= committed.index) continue;
+        const Entry* held = at->entry_at(committed.index);
+        if (held != nullptr && held->term == committed.term) continue;
+        context.log.report(
+            kThis, context.time_ns,
+            fmt::format("broker {} leads term {} without the entry {} of term {}, which was committed in term {} or "
+                        "before (leader completeness)",
+                        leader->second.broker.value, leader->first.value, committed.index.value, committed.term.value,
+                        committed.learned_in.value));
+        return;
+    }
 }
 
 void RaftSafety::judge(const Context& context, const BrokerView& broker,
@@ -351,6 +420,7 @@ void RaftSafety::judge(const Context& context, const BrokerView& broker,
     } else if (installed.last_index > replica.snapshot_index) {
         replica.entries.clear();
     }
+    if (installed.last_index >= replica.snapshot_index) replica.snapshot_term = installed.last_term;
     replica.snapshot_index = std::max(replica.snapshot_index, installed.last_index);
     replica.committed_index = std::max(replica.committed_index, installed.last_index);
 }

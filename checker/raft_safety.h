@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "checker/hash_index.h"
-#include "checker/host_fact.h"
 #include "checker/invariant.h"
 #include "protocol/base/flat_map.h"
 
@@ -16,7 +15,7 @@ namespace tidelock::checker {
 
 class RaftSafety {
   public:
-    void on_fact(const HostFact& fact);
+    void on_disk_emptied(BrokerId broker);
 
     void judge(const Context& context, const BrokerView& broker, const broker::RaftRecovered& recovered);
     void judge(const Context& context, const BrokerView& broker, const broker::VoteGranted& granted);
@@ -35,6 +34,18 @@ class RaftSafety {
         BrokerId candidate;
         Incarnation voter_incarnation;
     };
+    /// Where a log ends: what votes compare (Raft thesis 3.6.1).
+    struct LogEnd {
+        Term last_term;
+        LogIndex last_index;
+        constexpr auto operator<=>(const LogEnd&) const = default;
+    };
+    /// The log a candidate stood with.
+    struct Candidacy {
+        Term term;
+        std::uint32_t life;
+        LogEnd log_end;
+    };
     /// Committed entries that left a log: fine if the snapshot that covers them comes next, as an install does both at
     /// once.
     struct Removal {
@@ -49,17 +60,20 @@ class RaftSafety {
         Term term_max;               // of the current incarnation
         FlatMap<Term, Vote> votes;   // over all incarnations
         LogIndex snapshot_index;     // entries up to it are in a snapshot
+        Term snapshot_term;          // of the entry at snapshot_index; 0: not known
         std::vector<Entry> entries;  // from snapshot_index + 1
         LogIndex committed_index;    // reported in this life; 0: none yet
         LogIndex held_before_loss;   // last index when the disk was destroyed
         std::optional<Removal> removal;
+        std::optional<Candidacy> candidacy;  // the latest
         [[nodiscard]] LogIndex last_index() const;
         [[nodiscard]] const Entry* entry_at(LogIndex index) const;
     };
-    /// A committed entry, and the newest term in which anybody had been elected when it was first reported.
+    /// A committed entry, and the lowest term in which anybody learned that it is: it was committed in that term or
+    /// before. Rises with the index.
     struct Committed {
         Entry entry;
-        Term known_by_term;
+        Term learned_in;
     };
     struct KnownEntry {
         LogIndex index;
@@ -82,6 +96,14 @@ class RaftSafety {
     void judge_term(const Context& context, Replica& replica, Term term, const char* deed);
     void judge_match(const Context& context, const Replica& replica, const broker::RaftEntryAppended& appended);
     void judge_completeness(const Context& context, const Replica& replica, const broker::RaftLeaderElected& elected);
+    /// Leaders elected after the term in which the entry is known to have been committed hold it, whenever that is
+    /// learned.
+    void judge_newer_leaders(const Context& context, const broker::RaftEntryCommitted& committed);
+    void judge_candidate(const Context& context, const Replica& voter, const broker::VoteGranted& granted) const;
+    /// Where the log ends when entries of `term` and newer are left out: they came after the votes of that term, which
+    /// are told when they are durable.
+    [[nodiscard]] std::optional<LogEnd> log_end_before(const Replica& replica, Term term) const;
+    void take_committed(const broker::RaftEntryCommitted& committed);
     void judge_majority(const Context& context, const broker::RaftEntryCommitted& committed);
     void judge_commit_order(const Context& context, const Replica& replica,
                             const broker::RaftEntryCommitted& committed);

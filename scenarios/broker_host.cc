@@ -84,6 +84,7 @@ BrokerHost::BrokerHost(broker::Config config, BrokerWatch watch)
 
 void BrokerHost::run(sim::Host& host) {
     connections_.clear();
+    promises_ = PromiseWatch();
     broker_ = std::make_unique<broker::Broker>(config_);
     step(host, broker::Booted{directory_image(host.disk()), host.draw_bits() | 1U});
     while (const std::optional<sim::Arrival> arrival = host.await_arrival())
@@ -100,6 +101,11 @@ void BrokerHost::step(sim::Host& host, const broker::Event& event) {
     broker::Effects effects;
     broker::step(*broker_, host.local_now(), event, effects);
     for (const broker::Effect& effect : effects) carry_out(host, effect);
+    if (watch_.on_fact && raft::is_leader(broker_->raft)) {
+        const raft::Config& raft = broker_->raft.config;
+        watch_.on_fact(checker::LeaderActed{config_.id, broker_->raft.persistent.term, host.local_now().value,
+                                            raft.election_timeout_max.value, raft.heartbeat_interval.value});
+    }
     if (watch_.on_stepped) watch_.on_stepped(host, *broker_);
 }
 
@@ -141,9 +147,10 @@ std::optional<broker::Event> BrokerHost::to_event(sim::Host& host, const sim::Ar
 std::optional<broker::Event> BrokerHost::frame_to_event(sim::Host& host, const sim::FrameArrived& arrived) {
     if (is_broker_host(arrived.from)) {
         auto message = broker::decode_frame(arrived.frame);
-        if (message && host.world().is_traced())
-            host.note("from broker " + std::to_string(arrived.from.value) + ": " + broker::to_text(*message));
-        if (message) return broker::PeerMessageReceived{broker_of(arrived.from), std::move(*message)};
+        if (message) {
+            note_arrival(host, broker_of(arrived.from), *message);
+            return broker::PeerMessageReceived{broker_of(arrived.from), std::move(*message)};
+        }
     } else if (auto request = decode_request_frame(arrived.frame)) {
         if (host.world().is_traced()) host.note("from client: " + clients::to_text(*request));
         const ConnectionId connection = connection_of(arrived.from, arrived.connection);
@@ -158,17 +165,29 @@ std::optional<broker::Event> BrokerHost::frame_to_event(sim::Host& host, const s
     return broker::ClientDisconnected{connection};
 }
 
+void BrokerHost::note_arrival(sim::Host& host, BrokerId from, const broker::PeerMessage& message) {
+    if (host.world().is_traced())
+        host.note("from broker " + std::to_string(from.value) + ": " + broker::to_text(message));
+    if (watch_.on_fact && std::holds_alternative<raft::Message>(message) && broker::is_answer(message))
+        watch_.on_fact(checker::PeerAnswered{config_.id, from, host.local_now().value});
+}
+
+void BrokerHost::send_to_peer(sim::Host& host, const broker::SendToPeer& message) {
+    if (host.world().is_traced())
+        host.note("to broker " + std::to_string(message.to.value) + ": " + broker::to_text(message.message));
+    if (watch_.on_fact && host.is_alive()) {
+        if (const auto broken = promises_.look(host.disk(), *broker_, message)) watch_.on_fact(*broken);
+    }
+    host.send(host_of(message.to), broker::encode_frame(message.message),
+              sim::FrameTag{broker::kind_number(message.message), broker::is_answer(message.message)});
+}
+
 void BrokerHost::carry_out(sim::Host& host, const broker::Effect& effect) {
     struct Route {
         BrokerHost& self;
         sim::Host& host;
 
-        void operator()(const broker::SendToPeer& e) const {
-            if (host.world().is_traced())
-                host.note("to broker " + std::to_string(e.to.value) + ": " + broker::to_text(e.message));
-            host.send(host_of(e.to), broker::encode_frame(e.message),
-                      sim::FrameTag{broker::kind_number(e.message), broker::is_answer(e.message)});
-        }
+        void operator()(const broker::SendToPeer& e) const { self.send_to_peer(host, e); }
         void operator()(const broker::AnswerClient& e) const {
             if (host.world().is_traced()) host.note("to client: " + clients::to_text(e.answer));
             if (std::ranges::find(self.connections_, e.connection) == self.connections_.end()) return;

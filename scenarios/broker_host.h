@@ -6,7 +6,9 @@
 #include <memory>
 #include <optional>
 
+#include "checker/host_fact.h"
 #include "protocol/broker/broker.h"
+#include "scenarios/durable_promise.h"
 #include "sim/world.h"
 
 namespace tidelock::scenarios {
@@ -37,6 +39,8 @@ struct BrokerWatch {
     std::function<void(sim::Host& host, const broker::Observation& observation)> on_observation;
     /// After every step: the broker between two events.
     std::function<void(sim::Host& host, const broker::Broker& broker)> on_stepped;
+    /// What the checker cannot learn from the broker: who answered it, and promises that are not durable.
+    std::function<void(const checker::HostFact& fact)> on_fact;
 };
 
 /// One broker over all its lives. Volatile state is the `broker` value of the running life; the disk is the host's.
@@ -59,12 +63,15 @@ class BrokerHost {
     std::optional<broker::Event> to_event(sim::Host& host, const sim::Arrival& arrival);
     std::optional<broker::Event> frame_to_event(sim::Host& host, const sim::FrameArrived& arrived);
     void step(sim::Host& host, const broker::Event& event);
+    void send_to_peer(sim::Host& host, const broker::SendToPeer& message);
+    void note_arrival(sim::Host& host, BrokerId from, const broker::PeerMessage& message);
 
     broker::Config config_;
     BrokerWatch watch_;
     std::unique_ptr<broker::Broker> broker_;
     std::vector<ConnectionId> connections_;  // open client connections, in order of their first request
     std::optional<broker::RoleCommanded> role_command_;
+    PromiseWatch promises_;  // of the running life
 };
 
 }  // namespace tidelock::scenarios

@@ -84,6 +84,10 @@ void Cluster::add_brokers() {
         watch.on_observation = [this](sim::Host& host, const broker::Observation& observation) {
             on_observation(host, observation);
         };
+        watch.on_fact = [this](const checker::HostFact& fact) {
+            tell_checker(fact);
+            stop_if_violated();
+        };
         brokers_.push_back(std::make_unique<BrokerHost>(broker_config(plan_.settings, broker), std::move(watch)));
         refusals_.emplace_back();
         data_incarnations_.emplace_back();

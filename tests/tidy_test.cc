@@ -2,6 +2,7 @@
 // traces of somebody's machine.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <regex>
@@ -70,6 +71,47 @@ std::string places_of(const Ban& ban) {
     return places;
 }
 
+constexpr std::size_t kFunctionLinesMax = 70;
+
+std::size_t indentation_of(const std::string& line) {
+    return std::min(line.find_first_not_of(' '), line.size());
+}
+
+/// Whether a function may begin on this line: at the outermost level or one level in, and it is no other block.
+bool may_begin_function(const std::string& code) {
+    static const std::regex other(
+        R"(^ *(namespace|struct|class|enum|union|if|for|while|switch|do|else|case|default)\b|^ *[})#])");
+    const std::size_t indentation = indentation_of(code);
+    return indentation < code.size() && (indentation == 0 || indentation == 4) && !std::regex_search(code, other);
+}
+
+/// Lines of the function whose first line is `first`, its signature included; 0 when none begins there.
+std::size_t function_length(const std::vector<std::string>& lines, std::size_t first) {
+    if (!may_begin_function(code_of(lines[first]))) return 0;
+    const std::size_t indentation = indentation_of(lines[first]);
+    bool has_parameters = false;
+    std::size_t at = first;
+    for (;; ++at) {
+        if (at == lines.size() || (at > first && indentation_of(lines[at]) <= indentation)) return 0;
+        const std::string code = code_of(lines[at]);
+        has_parameters = has_parameters || code.find('(') != std::string::npos;
+        const std::size_t last = code.find_last_not_of(' ');
+        if (last == std::string::npos || code[last] == ';') return 0;
+        if (code[last] == '{') break;
+    }
+    if (!has_parameters) return 0;
+    for (++at; at < lines.size(); ++at) {
+        if (!lines[at].empty() && indentation_of(lines[at]) == indentation && lines[at][indentation] == '}')
+            return at - first + 1;
+    }
+    return 0;
+}
+
+// A list of names, one a line, that the compiler checks for completeness.
+bool is_a_list(const std::string& path) {
+    return path == "protocol/broker/marks.cc";
+}
+
 const std::vector<std::string> kAllFolders = {"protocol", "sim", "checker", "scenarios", "reports", "tools", "tests"};
 
 }  // namespace
@@ -93,6 +135,41 @@ TEST_CASE("no file has outgrown one story") {
         INFO(file.path << " has " << file.lines.size() << " lines");
         REQUIRE(file.lines.size() <= limit);
     }
+}
+
+TEST_CASE("no function has outgrown one screen") {
+    for (const SourceFile& file : source_files({"protocol", "sim", "checker", "scenarios", "reports", "tools"})) {
+        if (is_a_list(file.path)) continue;
+        for (std::size_t i = 0; i < file.lines.size(); ++i) {
+            const std::size_t length = function_length(file.lines, i);
+            INFO(file.path << ":" << i + 1 << ": a function of " << length << " lines");
+            REQUIRE(length <= kFunctionLinesMax);
+        }
+    }
+}
+
+TEST_CASE("the length of a function is that of its signature and body") {
+    const std::vector<std::string> lines = {"struct Table {",
+                                            "    int size() const {",
+                                            "        return 1;",
+                                            "    }",
+                                            "};",
+                                            "int wide(int a,",
+                                            "         int b) {",
+                                            "    if (a) {",
+                                            "        b();",
+                                            "    }",
+                                            "    return b;",
+                                            "}",
+                                            "int declared(int a);",
+                                            "constexpr int kTable[] = {",
+                                            "    1,",
+                                            "};"};
+    std::vector<std::size_t> lengths;
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        if (const std::size_t length = function_length(lines, i); length > 0) lengths.push_back(length);
+    }
+    REQUIRE(lengths == std::vector<std::size_t>{3, 7});
 }
 
 TEST_CASE("no file is named after nothing") {

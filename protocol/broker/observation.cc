@@ -64,6 +64,7 @@ struct DigestFields {
         digest.add(o.index);
         digest.add(o.term);
         digest.add(o.content);
+        digest.add(o.learned_in);
     }
     void operator()(const RaftSnapshotInstalled& o) const {
         digest.add(o.last_index);

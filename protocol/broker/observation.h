@@ -83,6 +83,7 @@ struct RaftEntryCommitted {
     LogIndex index;
     Term term;
     std::uint64_t content;
+    Term learned_in;  // the broker's term: no leader of a later term may lack the entry
     bool operator==(const RaftEntryCommitted&) const = default;
 };
 /// A snapshot replaced the Raft log up to `last_index`.

@@ -93,8 +93,8 @@ struct TextOf {
         return fmt::format("raft entries truncated from={}", o.from.value);
     }
     std::string operator()(const RaftEntryCommitted& o) const {
-        return fmt::format("raft entry committed index={} term={} content={:016x}", o.index.value, o.term.value,
-                           o.content);
+        return fmt::format("raft entry committed index={} term={} content={:016x} learned_in={}", o.index.value,
+                           o.term.value, o.content, o.learned_in.value);
     }
     std::string operator()(const RaftSnapshotInstalled& o) const {
         return fmt::format("raft snapshot installed last_index={} last_term={} content={:016x}", o.last_index.value,

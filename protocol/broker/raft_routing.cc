@@ -96,7 +96,7 @@ void on_claim_committed(Step& step, const group::Claim& claim) {
 
 void on_entry_committed(Step& step, const raft::Entry& entry) {
     Broker& broker = step.broker;
-    observe(step, RaftEntryCommitted{entry.index, entry.term, raft_content_hash(entry)});
+    observe(step, RaftEntryCommitted{entry.index, entry.term, raft_content_hash(entry), broker.raft.persistent.term});
     broker.applied_index = entry.index;
     if (entry.kind == raft::EntryKind::kAdmission) return mark(step, Mark::kReplicaAdmitted);
     const auto decoded = group::decode_entry(entry.payload);

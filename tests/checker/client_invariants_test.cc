@@ -304,9 +304,83 @@ TEST_CASE("V14: an offset fetch answers at least what was acknowledged before") 
         story.commit(15, Outcome::kOk, 3);
         REQUIRE(story.fetch_offset(Offset(15)).fetch_offset(Offset(20)).end({}).is_clean());
     }
+    SECTION("the topic was being deleted while it was asked") {
+        const std::int64_t invoked = story.now;
+        story.fetch_offset(std::nullopt).call(DeleteTopicCall{ClientTopic(1)}, Outcome::kOk, invoked);
+        REQUIRE(story.end({}).is_clean());
+    }
+    SECTION("the topic was deleted after it was asked") {
+        story.fetch_offset(std::nullopt).call(DeleteTopicCall{ClientTopic(1)});
+        REQUIRE_FALSE(story.end({}).is_clean());
+    }
     SECTION("the topic was deleted") {
         REQUIRE(story.call(DeleteTopicCall{ClientTopic(1)}).fetch_offset(std::nullopt).end({}).is_clean());
     }
+}
+
+TEST_CASE("V14: an offset that was shown does not go back, acknowledged or not") {
+    ClientStory story;
+    story.commit(10);
+    SECTION("the commit behind it is still under way") {
+        story.fetch_offset(Offset(20)).fetch_offset(Offset(20)).commit(20, Outcome::kUnknown, 0);
+        REQUIRE(story.end({}).is_clean());
+    }
+    SECTION("it goes back") {
+        story.fetch_offset(Offset(20)).fetch_offset(Offset(10)).commit(20, Outcome::kUnknown, 0);
+        REQUIRE_THAT(story.end({}).message(), Contains("was told the committed offset 10") && Contains("20"));
+    }
+    SECTION("it goes back by a commit that was under way") {
+        const std::int64_t invoked = story.now;
+        story.fetch_offset(Offset(20)).fetch_offset(Offset(15)).commit(15, Outcome::kOk, invoked);
+        REQUIRE(story.end({}).is_clean());
+    }
+    SECTION("a commit acknowledged while it was asked for may have come after what it saw") {
+        const std::int64_t invoked = story.now;
+        story.commit(15).fetch_offset(Offset(20), invoked).fetch_offset(Offset(15));
+        REQUIRE(story.end({}).is_clean());
+    }
+    SECTION("another fetch at the same time explains nothing") {
+        const std::int64_t invoked = ++story.now;
+        story.fetch_offset(Offset(20)).fetch_offset(Offset(30), invoked).fetch_offset(Offset(20));
+        REQUIRE_FALSE(story.end({}).is_clean());
+    }
+}
+
+TEST_CASE("V14: an offset shown before any commit was acknowledged does not vanish") {
+    for (const bool vanishes : {false, true}) {
+        ClientStory story;
+        story.fetch_offset(std::nullopt).fetch_offset(Offset(20));
+        story.fetch_offset(vanishes ? std::nullopt : std::optional(Offset(20)));
+        REQUIRE(story.end({}).is_clean() == !vanishes);
+    }
+}
+
+TEST_CASE("V21: the last read misses only what was told after its last request had left") {
+    for (const bool told_before : {false, true}) {
+        ClientStory story;
+        story.produce(0xa, 0);
+        const std::int64_t before = story.now + 1;
+        story.produce(0xb, 1);
+        FinalView view;
+        view.judge_progress = false;
+        FinalRead read{kClientX0, true, Offset(0), {at(0, 0xa)}};
+        read.last_invoked_ns = told_before ? story.now + 1 : before;
+        view.reads.push_back(read);
+        story.checker.at_end(++story.now, view);
+        REQUIRE(story.is_clean() == !told_before);
+    }
+}
+
+TEST_CASE("V21: a hole in the last read is a lost write, whenever it was told") {
+    ClientStory story;
+    story.produce(0xa, 0).produce(0xb, 1).produce(0xc, 2);
+    FinalView view;
+    view.judge_progress = false;
+    FinalRead read{kClientX0, true, Offset(0), {at(0, 0xa), at(2, 0xc)}};
+    read.last_invoked_ns = 1;
+    view.reads.push_back(read);
+    story.checker.at_end(++story.now, view);
+    REQUIRE_THAT(story.message(), Contains("lost write"));
 }
 
 }  // namespace

@@ -21,8 +21,9 @@ struct RaftStory : Story {
         see(broker, broker::RaftEntryAppended{LogIndex(index), Term(term), content});
         return *this;
     }
-    RaftStory& commit(int broker, int index, int term, std::uint64_t content = 0) {
-        see(broker, broker::RaftEntryCommitted{LogIndex(index), Term(term), content});
+    RaftStory& commit(int broker, int index, int term, std::uint64_t content = 0, int learned_in = 0) {
+        see(broker, broker::RaftEntryCommitted{LogIndex(index), Term(term), content,
+                                               Term(learned_in != 0 ? learned_in : term)});
         return *this;
     }
     RaftStory& remove_from(int broker, int index) {
@@ -118,7 +119,8 @@ TEST_CASE("V8: entries match") {
         REQUIRE(story.is_unsafe());
     }
     SECTION("unsynced entries may be gone after a restart") {
-        story.kill(1).boot(1).see(1, broker::RaftRecovered{Incarnation(1), Term(1), BrokerId(0), LogIndex(0), {{Term(1), 10}}});
+        story.kill(1).boot(1).see(
+            1, broker::RaftRecovered{Incarnation(1), Term(1), BrokerId(0), LogIndex(0), {{Term(1), 10}}});
         story.enter(1, 2, 2, 7);
         REQUIRE(story.broken() == kNothing);
     }
@@ -206,6 +208,61 @@ TEST_CASE("V8: an elected leader holds what was committed before") {
     SECTION("late news of an election that came before") {
         story.elect(2, 4).enter_on({2, 1}, 2, 4).commit(2, 2, 4).elect(3, 1);
         REQUIRE_FALSE(story.message("raft-safety").find("without the committed entry") != std::string::npos);
+    }
+}
+
+TEST_CASE("V8: an entry of an older term is committed when a newer leader's is") {
+    // Broker 1 has an entry of term 1, broker 3 is elected in term 2 without it, broker 1 in term 3 with it.
+    RaftStory other;
+    other.elect(1, 1).enter(1, 1, 1).elect(3, 2).elect(1, 3).enter(2, 1, 1).enter_on({1, 2}, 2, 3);
+    SECTION("the leader in between wakes up and writes there") {
+        other.commit(1, 1, 1, 0, 3).commit(1, 2, 3).enter(3, 1, 2);
+        REQUIRE(other.broken() == kNothing);
+    }
+    SECTION("but not where it was committed before that one was elected") {
+        other.commit(2, 1, 1, 0, 1).enter(3, 1, 2);
+        REQUIRE_THAT(other.message("raft-safety"), Contains("broker 3 leads term 2 without the entry 1 of term 1"));
+        REQUIRE(other.is_unsafe());
+    }
+    SECTION("a newer leader elected meanwhile hides nothing") {
+        RaftStory hidden;
+        hidden.elect(1, 1).enter_on({1, 2}, 1, 1).elect(2, 5).commit(1, 1, 1, 0, 1).enter(3, 1, 3);
+        REQUIRE_THAT(hidden.message("raft-safety"), Contains("appended entry 1 of term 3 where the entry of term 1"));
+    }
+}
+
+TEST_CASE("V8: leader completeness is judged when the commit becomes known, too") {
+    for (const bool complete : {true, false}) {
+        RaftStory story;
+        story.elect(1, 1).enter_on({1, 2}, 1, 1).elect(complete ? 2 : 3, 2).commit(1, 1, 1);
+        REQUIRE(story.is_unsafe() == !complete);
+    }
+}
+
+TEST_CASE("V8: a vote is for a log that is no older than the voter's") {
+    RaftStory story;
+    story.enter_on({1, 2}, 1, 1).enter(3, 1, 1).enter(1, 2, 1).enter(2, 2, 2);
+    SECTION("equal logs") {
+        RaftStory equal;
+        equal.enter_on({1, 2}, 1, 1).vote(1, 3, 1).vote(2, 3, 1);
+        REQUIRE(equal.broken() == kNothing);
+    }
+    SECTION("a shorter log of the same term") {
+        story.vote(3, 3, 3).vote(1, 3, 3);
+        REQUIRE_THAT(story.message("raft-safety"),
+                     Contains("broker 1 voted for broker 3 in term 3, whose log ends at entry 1 of term 1"));
+    }
+    SECTION("a log of an older term, as long") {
+        story.vote(1, 3, 1).vote(2, 3, 1);
+        REQUIRE(story.is_unsafe());
+    }
+    SECTION("a log of a newer term") {
+        story.vote(2, 3, 2).vote(1, 3, 2).vote(3, 3, 2);
+        REQUIRE(story.broken() == kNothing);
+    }
+    SECTION("what it wrote later does not count") {
+        story.vote(3, 3, 3).enter(3, 2, 3).vote(1, 3, 3);
+        REQUIRE(story.is_unsafe());
     }
 }
 

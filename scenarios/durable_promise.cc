@@ -1,0 +1,181 @@
+#include "scenarios/durable_promise.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "protocol/storage/identity.h"
+#include "protocol/storage/recovery.h"
+
+namespace tidelock::scenarios {
+namespace {
+
+constexpr std::uint32_t kRaftPromisesPerLook = 4;
+constexpr std::uint32_t kRecordPromisesPerLook = 64;
+
+using Broken = std::optional<std::string>;
+
+void add_file(const sim::Disk& disk, const std::string& name, storage::DirectoryImage& image) {
+    Bytes content = disk.durable_content(name);
+    if (content.size() > 0) image.push_back(storage::ImageFile{storage::FileName(name), std::move(content)});
+}
+
+std::optional<raft::PersistentState> durable_raft_state(const sim::Disk& disk) {
+    storage::DirectoryImage image;
+    add_file(disk, "raft.a", image);
+    add_file(disk, "raft.b", image);
+    const auto found = storage::recover_state_file(image, "raft", storage::FileOwner::kRaft);
+    if (found.condition != storage::StateFileCondition::kValue) return std::nullopt;
+    auto state = raft::decode_persistent_state(found.content);
+    if (!state) return std::nullopt;
+    return std::move(*state);
+}
+
+/// What a message says about its sender's state.
+struct Told {
+    Term term;
+    bool is_vote = false;
+    LogIndex match_index;
+    LogIndex commit_index;  // of a leader, which counts itself for it
+};
+
+/// Refusals promise nothing, nor does what goes before an election: who is refused has to ask again.
+std::optional<Told> told_by(const raft::Message& message) {
+    if (const auto* vote = std::get_if<raft::VoteAnswer>(&message)) {
+        if (vote->granted) return Told{vote->term, true, {}, {}};
+    } else if (const auto* appended = std::get_if<raft::AppendAnswer>(&message)) {
+        if (appended->accepted) return Told{appended->term, false, appended->match_index, {}};
+    } else if (const auto* taken = std::get_if<raft::SnapshotAnswer>(&message)) {
+        if (taken->installed) return Told{taken->term, false, taken->last_index, {}};
+    } else if (const auto* append = std::get_if<raft::AppendRequest>(&message)) {
+        return Told{append->term, false, {}, append->commit_index};
+    }
+    return std::nullopt;
+}
+
+Broken lost_of_partition(const broker::Broker& broker, const storage::StoreRecovery& found, const TopicPartition& tp) {
+    const std::optional<storage::LogView> view = broker.logs.view(tp);
+    if (!view || view->durable_end_offset <= view->log_start_offset || view->damaged_at) return std::nullopt;
+    const std::string promise =
+        fmt::format("records [{}, {}) of partition {} of topic {:x}", view->log_start_offset.value,
+                    view->durable_end_offset.value, tp.partition.value, tp.topic.value);
+    const auto at = std::find_if(found.partitions.begin(), found.partitions.end(),
+                                 [&](const storage::PartitionRecovery& each) { return each.tp == tp; });
+    if (at == found.partitions.end()) return promise + ", of which nothing would be found";
+    if (at->damage != storage::PartitionDamage::kNone)
+        return promise + fmt::format(", which would be found damaged at {}", at->damaged_at.value);
+    if (at->log_end_offset >= view->durable_end_offset) return std::nullopt;
+    return promise +
+           fmt::format(", of which [{}, {}) would be found", at->log_start_offset.value, at->log_end_offset.value);
+}
+
+Broken lost_of_identity(const broker::Broker& broker, const storage::DirectoryImage& image) {
+    const auto found = storage::recover_state_file(image, "identity", storage::FileOwner::kIdentity);
+    if (found.condition != storage::StateFileCondition::kValue) return "its identity";
+    const auto identity = storage::decode_identity(found.content);
+    if (!identity) return "its identity";
+    if (identity->data_incarnation == broker.identity.data_incarnation) return std::nullopt;
+    return fmt::format("the data incarnation {:x}", broker.identity.data_incarnation.value);
+}
+
+Broken lost_of_topics(const broker::Broker& broker, const storage::DirectoryImage& image) {
+    if (!broker.catalogue_writes.empty()) return std::nullopt;
+    const auto found = storage::recover_state_file(image, "topics", storage::FileOwner::kTopics);
+    if (found.condition != storage::StateFileCondition::kValue) return "its catalogue of topics";
+    const auto topics = storage::decode_topic_catalogue(found.content);
+    if (topics && *topics == broker.topics) return std::nullopt;
+    return "its newest catalogue of topics";
+}
+
+}  // namespace
+
+storage::DirectoryImage image_after_power_loss(const sim::Disk& disk) {
+    storage::DirectoryImage image;
+    for (const std::string& name : disk.list()) add_file(disk, name, image);
+    return image;
+}
+
+Broken broken_raft_promise(const sim::Disk& disk, const raft::Message& message, BrokerId to) {
+    const std::optional<Told> told = told_by(message);
+    if (!told || told->term == Term(0)) return std::nullopt;
+    const std::optional<raft::PersistentState> state = durable_raft_state(disk);
+    if (!state || state->term < told->term) return fmt::format("Raft term {}", told->term.value);
+    // In a newer term what it told in an older one binds it no more.
+    if (state->term > told->term) return std::nullopt;
+    if (told->is_vote && (!state->voted_for || state->voted_for->broker != to))
+        return fmt::format("its vote for broker {} in term {}", to.value, told->term.value);
+    if (raft::last_index(*state) >= told->match_index) return std::nullopt;
+    return fmt::format("Raft entries up to {}, of which it would find those up to {}", told->match_index.value,
+                       raft::last_index(*state).value);
+}
+
+Broken broken_leader_promise(const sim::Disk& disk, const raft::Node& node) {
+    const auto* leader = std::get_if<raft::Leader>(&node.role);
+    if (leader == nullptr) return std::nullopt;
+    const std::optional<raft::PersistentState> state = durable_raft_state(disk);
+    if (!state || state->term < node.persistent.term)
+        return fmt::format("Raft term {}, in which it leads", node.persistent.term.value);
+    if (raft::last_index(*state) >= leader->durable_index) return std::nullopt;
+    return fmt::format("Raft entries up to {} that it counts itself for, of which it would find those up to {}",
+                       leader->durable_index.value, raft::last_index(*state).value);
+}
+
+Broken broken_record_promise(const sim::Disk& disk, const broker::Broker& broker) {
+    if (broker.lifecycle != broker::Lifecycle::kRunning || broker.is_identity_renewing) return std::nullopt;
+    const storage::DirectoryImage image = image_after_power_loss(disk);
+    if (Broken lost = lost_of_identity(broker, image)) return lost;
+    if (Broken lost = lost_of_topics(broker, image)) return lost;
+    const storage::StoreRecovery found = storage::recover(image, broker.logs.config());
+    for (const storage::PartitionLog& log : broker.logs.logs()) {
+        if (Broken lost = lost_of_partition(broker, found, log.tp)) return lost;
+    }
+    return std::nullopt;
+}
+
+bool PromiseWatch::is_news(const raft::Message& message) {
+    const std::optional<Told> told = told_by(message);
+    if (!told) return false;
+    const bool is_news =
+        told->is_vote || told->term > term_max_ || std::max(told->match_index, told->commit_index) > index_max_;
+    term_max_ = std::max(term_max_, told->term);
+    index_max_ = std::max({index_max_, told->match_index, told->commit_index});
+    if (!is_news) return false;
+    return told->is_vote || raft_promises_++ % kRaftPromisesPerLook == 0;
+}
+
+bool PromiseWatch::is_news(const replication::Message& message) {
+    std::int64_t positions = 0;
+    if (const auto* fetch = std::get_if<replication::FetchRequest>(&message)) {
+        for (const replication::FetchPartition& each : fetch->partitions) positions += each.durable_end_offset.value;
+    } else if (const auto* update = std::get_if<replication::PositionUpdate>(&message)) {
+        for (const auto& each : update->positions) positions += each.durable_end_offset.value;
+    } else {
+        return false;
+    }
+    if (positions == positions_max_) return false;
+    positions_max_ = positions;
+    return record_promises_++ % kRecordPromisesPerLook == 0;
+}
+
+std::optional<checker::PromiseNotDurable> PromiseWatch::look_at_raft(const sim::Disk& disk,
+                                                                     const broker::Broker& broker,
+                                                                     const raft::Message& message, BrokerId to) {
+    if (!is_news(message)) return std::nullopt;
+    Broken broken = broken_raft_promise(disk, message, to);
+    if (!broken && std::holds_alternative<raft::AppendRequest>(message))
+        broken = broken_leader_promise(disk, broker.raft);
+    if (!broken) return std::nullopt;
+    return checker::PromiseNotDurable{broker.config.id, checker::Promise::kRaftState, *broken};
+}
+
+std::optional<checker::PromiseNotDurable> PromiseWatch::look(const sim::Disk& disk, const broker::Broker& broker,
+                                                             const broker::SendToPeer& message) {
+    if (const auto* raft_message = std::get_if<raft::Message>(&message.message))
+        return look_at_raft(disk, broker, *raft_message, message.to);
+    if (!is_news(std::get<replication::Message>(message.message))) return std::nullopt;
+    const Broken broken = broken_record_promise(disk, broker);
+    if (!broken) return std::nullopt;
+    return checker::PromiseNotDurable{broker.config.id, checker::Promise::kRecords, *broken};
+}
+
+}  // namespace tidelock::scenarios

@@ -1,0 +1,48 @@
+/// Asks of a broker, at any instant: if the power failed now and every write that is not synced were lost, would it
+/// find what it has promised? A power loss without the loss: nothing in the world changes.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "checker/host_fact.h"
+#include "protocol/broker/broker.h"
+#include "protocol/broker/peer_message.h"
+#include "sim/disk.h"
+
+namespace tidelock::scenarios {
+
+/// The data directory as such a power loss would leave it. Names that only a directory sync would make durable are
+/// missing.
+storage::DirectoryImage image_after_power_loss(const sim::Disk& disk);
+
+/// What of the Raft state that `message` to `to` rests on is not durable (R2); empty when all of it is.
+std::optional<std::string> broken_raft_promise(const sim::Disk& disk, const raft::Message& message, BrokerId to);
+/// What of the entries a leader counts itself for is not durable; empty when it does not lead.
+std::optional<std::string> broken_leader_promise(const sim::Disk& disk, const raft::Node& node);
+/// What of the records, topics and identity that `broker` takes for durable is not (L2, I10).
+std::optional<std::string> broken_record_promise(const sim::Disk& disk, const broker::Broker& broker);
+
+/// Looks at a sample of the promises a broker makes in one life: every granted vote, and of the others one in so many,
+/// because a look costs about as much as a boot.
+class PromiseWatch {
+  public:
+    /// `message` is about to leave. What it promises is in force from then on.
+    std::optional<checker::PromiseNotDurable> look(const sim::Disk& disk, const broker::Broker& broker,
+                                                   const broker::SendToPeer& message);
+
+  private:
+    std::optional<checker::PromiseNotDurable> look_at_raft(const sim::Disk& disk, const broker::Broker& broker,
+                                                           const raft::Message& message, BrokerId to);
+    bool is_news(const raft::Message& message);
+    bool is_news(const replication::Message& message);
+
+    std::uint32_t raft_promises_ = 0;
+    std::uint32_t record_promises_ = 0;
+    LogIndex index_max_;
+    Term term_max_;
+    std::int64_t positions_max_ = 0;  // sum over partitions
+};
+
+}  // namespace tidelock::scenarios

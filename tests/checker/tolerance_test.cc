@@ -1,0 +1,206 @@
+// Where a check makes an allowance, the allowance is exactly what the protocol allows: each legal history here stands
+// beside the nearest illegal one.
+#include "tests/checker/story.h"
+
+namespace tidelock::checker {
+namespace {
+
+using broker::ResetReason;
+using Catch::Matchers::Contains;
+
+// --- a leader that opens after a newer claim (V6, V5)
+// -----------------------------------------------------------------
+
+TEST_CASE("V6: a leader that opens late is asked for what was confirmed before the newer claim") {
+    Story story;
+    story.lead(1, 1).confirm(1, {2, 3}, {0});
+    story.propose_set(1, 1, replicas({1, 2})).commit_set(1, 1, replicas({1, 2})).wait_for(1, 1, replicas({1, 2}));
+    SECTION("it lacks what the newer leader confirmed") {
+        story.claim(2, 2).lead(1, 3).confirm(1, {2, 3}, {1, 3});
+        story.cut(2, 1).see(2, broker::LeaderServing{LeaderEpoch(2)});
+        REQUIRE(story.broken() == std::vector<std::string>{"cut-safe"});  // the cut is this history's own
+        Story legal;
+        legal.lead(1, 1).confirm(1, {2, 3}, {0}).claim(2, 2).lead(1, 3);
+        legal.propose_set(1, 3, replicas({1, 3})).commit_set(1, 3, replicas({1, 3})).wait_for(1, 3, replicas({1, 3}));
+        legal.confirm(1, {3}, {1, 3}).serve(1, 3, 0, 2, 2).see(2, broker::LeaderServing{LeaderEpoch(2)});
+        REQUIRE(legal.broken() == kNothing);
+    }
+    SECTION("it lacks what was confirmed before") {
+        story.confirm(1, {2}, {1}).claim(3, 2).lead(2, 3).see(3, broker::LeaderServing{LeaderEpoch(2)});
+        REQUIRE(story.broken() == std::vector<std::string>{"leader-completeness"});
+        REQUIRE_THAT(story.message("leader-completeness"),
+                     Contains("begins to serve under epoch 2 without the confirmed records up to 2"));
+    }
+    SECTION("it lacks what was shown before, though nobody was told that it is acknowledged") {
+        story.append(1, {1}).durable(1, 2).copy(2, {1}).durable(2, 2).high_watermark(1, 1, 2).serve(1, 1, 0, 2, 2);
+        story.claim(3, 2).lead(2, 3).see(3, broker::LeaderServing{LeaderEpoch(2)});
+        REQUIRE(story.broken() == std::vector<std::string>{"committed-stable"});
+    }
+}
+
+TEST_CASE("a leader that opens late settles no loss: the newer leader is still judged") {
+    Story story;
+    story.lead(1, 1).confirm(1, {2, 3}, {0}).claim(2, 2).claim(3, 3);
+    story.kill(1).empty_disk(1).empty_disk(2).see(2, broker::LeaderServing{LeaderEpoch(2)});
+    REQUIRE(story.checker.fault_budget().losses_excused == 0);
+    story.see(3, broker::LeaderServing{LeaderEpoch(3)});
+    REQUIRE(story.broken() == kNothing);
+}
+
+TEST_CASE("V18: a leader that opened late acknowledges only what the newer leader has") {
+    for (const bool newer_has_it : {true, false}) {
+        Story story;
+        story.lead(1, 1).confirm(1, {2, 3}, {0}).step_down(1, 1).claim(2, 2).append(2, {1, 2}).durable(2, 2);
+        for (const int follower : {1, 3}) story.copy(follower, {1, 2}).durable(follower, 2);
+        story.lead(3, 3);
+        if (!newer_has_it) story.cut(3, 1);
+        story.see(2, broker::LeaderServing{LeaderEpoch(2)}).acknowledge(2, 2, 1, 1);
+        REQUIRE(story.breaks("no-stale-ack") == !newer_has_it);
+    }
+}
+
+// --- copies whose log starts past the high watermark (V7, V20)
+// --------------------------------------------------------
+
+/// Broker 1 confirms offsets 0 to 2; broker 2 leads epoch 2 from the high watermark 1.
+Story led_from_an_old_high_watermark() {
+    Story story;
+    story.lead(1, 1);
+    for (const std::int64_t base : {0, 1, 2}) story.confirm(1, {2, 3}, {base});
+    return story;
+}
+
+TEST_CASE("V7: a member may start past the high watermark where a leader's log starts") {
+    SECTION("a former leader deleted up to there") {
+        Story story = led_from_an_old_high_watermark();
+        story.see(1, broker::LogStartAdvanced{kX0, Offset(3)}).see(3, broker::LogStartAdvanced{kX0, Offset(3)});
+        story.kill(1).lead(2, 2).high_watermark(2, 2, 1);
+        REQUIRE(story.broken() == kNothing);
+    }
+    SECTION("no leader did") {
+        Story story = led_from_an_old_high_watermark();
+        story.see(3, broker::LogStartAdvanced{kX0, Offset(3)}).kill(1).lead(2, 2).high_watermark(2, 2, 1);
+        REQUIRE(story.breaks("isr-complete"));
+    }
+    SECTION("an administrator's wish alone deletes nothing") {
+        Story story = led_from_an_old_high_watermark();
+        story.fact(RecordDeletionAsked{"x", PartitionIndex(0), Offset(3)});
+        story.see(3, broker::LogStartAdvanced{kX0, Offset(3)}).kill(1).lead(2, 2).high_watermark(2, 2, 1);
+        REQUIRE(story.breaks("isr-complete"));
+    }
+}
+
+TEST_CASE("V7: what a member once held counts for the life that held it") {
+    Story story;
+    story.lead(1, 1).confirm(1, {2, 3}, {0}).kill(3).empty_disk(3).boot(3, 33).kill(2).boot(2);
+    const std::vector<Replica> former = replicas({1, 2, 3});
+    std::vector<Replica> renewed = former;
+    renewed[2].incarnation = Incarnation(33);
+    SECTION("its former life is still in the set") {
+        story.recover(2, {{0}}).lead(2, 2).high_watermark(2, 2, 1);
+        REQUIRE(story.broken() == kNothing);
+    }
+    SECTION("the new life is, without the record") {
+        story.recover(2, {{0}}).see(2, broker::ClaimCommitted{LeaderEpoch(2)}).commit_set(2, 2, renewed);
+        story.wait_for(2, 2, renewed).high_watermark(2, 2, 1);
+        REQUIRE(story.broken() == std::vector<std::string>{"isr-complete"});
+    }
+    SECTION("the new life is, with the record") {
+        story.recover(2, {{0}}).see(2, broker::ClaimCommitted{LeaderEpoch(2)}).commit_set(2, 2, renewed);
+        story.copy(3, {0}).durable(3, 1).wait_for(2, 2, renewed).high_watermark(2, 2, 1);
+        REQUIRE(story.broken() == kNothing);
+    }
+}
+
+TEST_CASE("V20: a leader's log start stops at its own high watermark, a follower's where a leader's is") {
+    Story story = led_from_an_old_high_watermark();
+    SECTION("the leader") {
+        story.see(1, broker::LogStartAdvanced{kX0, Offset(3)});
+        REQUIRE(story.broken() == kNothing);
+    }
+    SECTION("a leader that knows an older high watermark than there was") {
+        story.hear_high_watermark(2, 1, 1).kill(1).lead(2, 2).see(2, broker::LogStartAdvanced{kX0, Offset(2)});
+        REQUIRE_THAT(story.message("cut-safe"), Contains("from 0 to 2, past its high watermark 1"));
+    }
+    SECTION("a follower after the leader") {
+        story.see(1, broker::LogStartAdvanced{kX0, Offset(2)}).see(3, broker::LogStartAdvanced{kX0, Offset(2)});
+        REQUIRE(story.broken() == kNothing);
+    }
+    SECTION("a follower further than the leader") {
+        story.see(1, broker::LogStartAdvanced{kX0, Offset(2)}).see(3, broker::LogStartAdvanced{kX0, Offset(3)});
+        REQUIRE_THAT(story.message("cut-safe"), Contains("no leader's log started past 2"));
+    }
+}
+
+TEST_CASE("V20: without retention the log start moves only as far as somebody asked") {
+    for (const std::int64_t start : {2, 3}) {
+        Settings settings = Story::group_of_three();
+        settings.retention_enabled = false;
+        Story story(settings);
+        story.lead(1, 1);
+        for (const std::int64_t base : {0, 1, 2}) story.confirm(1, {2, 3}, {base});
+        story.fact(RecordDeletionAsked{"x", PartitionIndex(0), Offset(2)});
+        story.see(1, broker::LogStartAdvanced{kX0, Offset(start)});
+        REQUIRE(story.breaks("cut-safe") == (start == 3));
+    }
+}
+
+TEST_CASE("V5: no copy's high watermark passes its own log end") {
+    Story story = led_from_an_old_high_watermark();
+    story.propose_set(1, 1, replicas({1, 3})).commit_set(1, 1, replicas({1, 3})).wait_for(1, 1, replicas({1, 3}));
+    story.confirm(1, {3}, {3});
+    SECTION("a follower that lags takes what it has") {
+        story.hear_high_watermark(2, 1, 3);
+        REQUIRE(story.broken() == kNothing);
+    }
+    SECTION("a follower that lags takes all") {
+        story.hear_high_watermark(2, 1, 4);
+        REQUIRE_THAT(story.message("committed-stable"),
+                     Contains("broker 2 moved its high watermark to 4, past its own log end 3"));
+    }
+}
+
+// --- copies found damaged (V1, V4)
+// ------------------------------------------------------------------------------------
+
+TEST_CASE("V1: a copy found damaged counts as destroyed whole while a reported fault is in it") {
+    Story story;
+    story.lead(1, 1).confirm(1, {2, 3}, {0});
+    story.propose_set(1, 1, replicas({1, 2})).commit_set(1, 1, replicas({1, 2})).wait_for(1, 1, replicas({1, 2}));
+    SECTION("records appended after the fault go with it") {
+        story.damage_disk(2).confirm(1, {2}, {1}).kill(2).boot(2, 22).recover(2, {}, true);
+        story.kill(1).empty_disk(1).lead(3, 2);
+        REQUIRE(story.broken() == kNothing);
+        REQUIRE(story.checker.fault_budget().losses_excused == 1);
+    }
+    SECTION("not once the copy was copied anew") {
+        story.damage_disk(2).kill(2).boot(2, 22).recover(2, {}, true).reset(2, 0, ResetReason::kDamaged);
+        story.copy(2, {0}).durable(2, 1).confirm(1, {2}, {1}).kill(2).boot(2, 22).recover(2, {}, true);
+        REQUIRE_THAT(story.message("log-matching"), Contains("calls its copy, durable up to 2, damaged"));
+        story.kill(1).empty_disk(1).lead(3, 2);
+        REQUIRE(story.breaks("acked-survival"));
+        REQUIRE(story.checker.fault_budget().losses_excused == 0);
+    }
+}
+
+TEST_CASE("V4: a fault in another file excuses no record") {
+    struct Case {
+        std::optional<TopicPartition> partition;
+        std::string file;
+        bool excuses;
+    };
+    const std::vector<Case> cases{{kX0, "a segment", true},
+                                  {TopicPartition{TopicId(7), PartitionIndex(1)}, "another segment", false},
+                                  {std::nullopt, "checkpoint.3", true},
+                                  {std::nullopt, "raft.a", false}};
+    for (const Case& each : cases) {
+        Story story;
+        story.lead(1, 1).confirm(1, {2, 3}, {0}).kill(2);
+        story.fact(DiskDamaged{BrokerId(2), DiskDamage::kBitRot, each.partition, each.file});
+        story.boot(2).recover(2, {});
+        REQUIRE(story.breaks("log-matching") == !each.excuses);
+    }
+}
+
+}  // namespace
+}  // namespace tidelock::checker

@@ -1,0 +1,102 @@
+// What only the host can tell: whether a leader hears a majority (R5), and whether promises would survive a power loss.
+#include "tests/checker/story.h"
+
+namespace tidelock::checker {
+namespace {
+
+using Catch::Matchers::Contains;
+
+constexpr std::int64_t kMs = 1'000'000;
+
+/// Broker 1 leads term 1 and looks every 100 ms whether a majority has answered within 600 ms.
+struct QuorumStory : Story {
+    using Story::Story;
+    std::int64_t local_ms = 0;
+
+    QuorumStory& act(Term term = Term(1)) {
+        fact(LeaderActed{BrokerId(1), term, local_ms * kMs, 600 * kMs, 100 * kMs});
+        return *this;
+    }
+    QuorumStory& hear(int peer) {
+        fact(PeerAnswered{BrokerId(1), BrokerId(peer), local_ms * kMs});
+        return *this;
+    }
+    /// Heartbeats until `until_ms`, answered by `peers`.
+    QuorumStory& lead_until(std::int64_t until_ms, std::initializer_list<int> peers) {
+        for (; local_ms <= until_ms; local_ms += 100) {
+            for (const int peer : peers) hear(peer);
+            act();
+        }
+        return *this;
+    }
+};
+
+TEST_CASE("R5: a leader that no majority answers steps down") {
+    QuorumStory story;
+    SECTION("one of two others is enough") {
+        story.lead_until(5000, {2});
+        REQUIRE(story.broken() == kNothing);
+    }
+    SECTION("nobody answers") {
+        story.lead_until(1000, {2}).lead_until(5000, {});
+        REQUIRE_THAT(story.message("raft-safety"), Contains("broker 1 still leads term 1") && Contains("(R5)"));
+    }
+    SECTION("nobody ever answered") {
+        story.lead_until(5000, {});
+        REQUIRE(story.breaks("raft-safety"));
+    }
+    SECTION("it steps down as soon as it looks") {
+        story.lead_until(1000, {2}).lead_until(1700, {});
+        REQUIRE(story.broken() == kNothing);
+    }
+    SECTION("in a later term it starts anew") {
+        story.lead_until(1000, {2}).lead_until(1900, {}).act(Term(2));
+        story.local_ms += 500;
+        story.act(Term(2));
+        REQUIRE(story.broken() == kNothing);
+    }
+}
+
+TEST_CASE("R5: a machine that stood still gets the time to notice") {
+    QuorumStory story;
+    story.lead_until(1000, {2});
+    for (int pause = 0; pause < 3; ++pause) {
+        story.local_ms += 10'000;
+        story.act();
+    }
+    REQUIRE(story.broken() == kNothing);
+    story.lead_until(story.local_ms + 500, {});
+    REQUIRE(story.breaks("raft-safety"));
+}
+
+TEST_CASE("R5: of five brokers two others have to answer") {
+    for (const bool both : {true, false}) {
+        Settings settings;
+        for (int broker = 1; broker <= 5; ++broker) settings.members.emplace_back(broker);
+        QuorumStory story(settings);
+        both ? story.lead_until(5000, {2, 3}) : story.lead_until(5000, {2});
+        REQUIRE(story.breaks("raft-safety") == !both);
+    }
+}
+
+TEST_CASE("a promise that a power loss would take is broken unless a fault took it") {
+    struct Case {
+        Promise promise;
+        const char* invariant;
+    };
+    for (const Case& each : {Case{Promise::kRaftState, "raft-safety"}, Case{Promise::kRecords, "log-matching"}}) {
+        Story story;
+        story.fact(PromiseNotDurable{BrokerId(2), each.promise, "its vote"});
+        REQUIRE_THAT(story.message(each.invariant),
+                     Contains("broker 2 promised what a power loss would take: its vote"));
+        Story damaged;
+        damaged.fact(DiskDamaged{BrokerId(2), DiskDamage::kBitRot, std::nullopt, "raft.a"});
+        damaged.fact(PromiseNotDurable{BrokerId(2), each.promise, "its vote"});
+        REQUIRE(damaged.broken() == kNothing);
+        damaged.kill(2).empty_disk(2).boot(2, 22).fact(PromiseNotDurable{BrokerId(2), each.promise, "its vote"});
+        REQUIRE(damaged.breaks(each.invariant));
+    }
+}
+
+}  // namespace
+}  // namespace tidelock::checker
