@@ -76,6 +76,21 @@ void judge_members(const Context& context, const BrokerView& leader, PartitionNu
     }
 }
 
+/// The committed set is not smaller than the minimum when the record is confirmed (I8).
+void judge_minimum(const Context& context, const BrokerView& leader, PartitionNumber number,
+                   const broker::RecordsAcknowledged& acknowledged) {
+    if (!leader.leadership || !leader.leadership->committed_set) return;
+    const std::vector<Replica>& set = *leader.leadership->committed_set;
+    const std::int32_t minimum = context.view.settings().min_insync_replicas;
+    if (static_cast<std::int32_t>(set.size()) >= minimum) return;
+    context.log.report(
+        kThis, context.time_ns,
+        fmt::format("{}: broker {} acknowledged offsets {}..{} under epoch {} with the in-sync set {}, "
+                    "which is smaller than {} (I8)",
+                    context.view.partition(number).name, leader.id.value, acknowledged.base_offset.value,
+                    acknowledged.last_offset.value, acknowledged.leader_epoch.value, text_of(set), minimum));
+}
+
 }  // namespace
 
 void excuse(FaultBudget& budget, std::int64_t time_ns, const std::string& reason) {
@@ -102,6 +117,7 @@ void AckedSurvival::judge(const Context& context, const BrokerView& broker,
         return;
     }
     if (acknowledged.by != broker::AcknowledgedBy::kPolicy) return;
+    if (!acknowledged.duplicate) judge_minimum(context, broker, *number, acknowledged);
     judge_copies(context, broker, *number, batch, acknowledged);
     judge_members(context, broker, *number, batch, acknowledged);
 }

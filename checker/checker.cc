@@ -67,6 +67,7 @@ struct Checker::Hearing {
     }
     void operator()(const broker::LeaderServing& o) const {
         parts.single_leader.judge(context, broker, o);
+        parts.isr_complete.judge(context, broker, o);
         // Before V1 and V5, which account for losses and then no longer ask for them.
         parts.leader_completeness.judge(context, broker, o);
         parts.committed_stable.judge(context, broker, o, parts.view, parts.budget);
@@ -77,12 +78,17 @@ struct Checker::Hearing {
     }
     void operator()(const broker::FollowingLeader&) const { parts.log_matching.judge_acting(context, broker); }
     void operator()(const broker::InSyncSetProposed& o) const { parts.isr_complete.judge(context, broker, o); }
+    void operator()(const broker::InSyncSetCommitted& o) const { parts.isr_complete.judge(context, broker, o); }
 
     void operator()(const broker::BatchAppended& o) const {
         parts.single_leader.judge(context, broker, o);
         parts.log_matching.judge(context, broker, o);
     }
-    void operator()(const broker::LogRecovered& o) const { parts.log_matching.judge(context, broker, o); }
+    void operator()(const broker::LogRecovered& o) const {
+        parts.log_matching.judge(context, broker, o);
+        parts.committed_stable.judge(context, broker, o);
+    }
+    void operator()(const broker::DurableEndAdvanced& o) const { parts.log_matching.judge(context, broker, o); }
     void operator()(const broker::LogTruncated& o) const {
         parts.log_matching.judge(context, broker, o);
         parts.cut_safe.judge(context, broker, o);
@@ -117,13 +123,11 @@ struct Checker::Hearing {
     void operator()(const broker::DataIncarnationRenewed&) const {}
     void operator()(const broker::RaftLeaderSteppedDown&) const {}
     void operator()(const broker::LeadershipEnded&) const {}
-    void operator()(const broker::InSyncSetCommitted&) const {}
     void operator()(const broker::AcknowledgementSetChanged&) const {}
     void operator()(const broker::UnderReplicatedPartitions&) const {}
     void operator()(const broker::TopicCreated&) const {}
     void operator()(const broker::TopicGrown&) const {}
     void operator()(const broker::TopicDropped&) const {}
-    void operator()(const broker::DurableEndAdvanced&) const {}
     void operator()(const broker::DamageFound&) const {}
     void operator()(const broker::LogFailed&) const {}
     void operator()(const broker::LogReopened&) const {}

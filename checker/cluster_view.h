@@ -30,6 +30,7 @@ struct CopyView {
     Offset high_watermark;                    // as this life of the broker knows it
     std::optional<LeaderEpoch> leader_epoch;  // under which it last reported a high watermark as leader, in this life
     Offset leader_high_watermark;             // ... and that high watermark
+    Offset epoch_start_offset;                // its log end when its broker's last claim committed
     Offset served_high_watermark;             // told to a consumer under that epoch
     Incarnation durable_under;                // data incarnation when the durable end last rose; 0: not seen
     Offset destroyed_below;                   // a disk fault took durable records below it, at some time

@@ -44,7 +44,11 @@ struct ViewUpdate {
         return *broker.leadership;
     }
     void operator()(const broker::ClaimCommitted& o) const {
-        leadership_under(o.leader_epoch).claimed = true;
+        LeadershipView& leadership = leadership_under(o.leader_epoch);
+        if (!leadership.claimed) {
+            for (CopyView& copy : broker.copies) copy.epoch_start_offset = copy.log_end_offset;
+        }
+        leadership.claimed = true;
         broker.following.reset();
         view.take_claim(o.leader_epoch, broker.id);
     }

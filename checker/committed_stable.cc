@@ -27,7 +27,23 @@ void judge_content(const Context& context, const BrokerView& broker, const Parti
                     text_of(partition.table.summary(now)), text_of(partition.table.summary(before))));
 }
 
+/// No copy knows a high watermark that no leader ever had.
+void judge_heard(const Context& context, const BrokerView& broker, const PartitionView& partition,
+                 Offset high_watermark, const char* how) {
+    if (high_watermark <= partition.high_watermark_max) return;
+    context.log.report(
+        kThis, context.time_ns,
+        fmt::format("{}: broker {} {} the high watermark {}, but no leader's was ever past {} (I6)", partition.name,
+                    broker.id.value, how, high_watermark.value, partition.high_watermark_max.value));
+}
+
 }  // namespace
+
+void CommittedStable::judge(const Context& context, const BrokerView& broker, const broker::LogRecovered& recovered) {
+    const std::optional<PartitionNumber> number = context.view.find(recovered.partition);
+    if (!number) return;
+    judge_heard(context, broker, context.view.partition(*number), recovered.high_watermark, "recovered");
+}
 
 void CommittedStable::judge(const Context& context, const BrokerView& broker,
                             const broker::HighWatermarkAdvanced& advanced) {
@@ -42,6 +58,14 @@ void CommittedStable::judge(const Context& context, const BrokerView& broker,
                                        name, broker.id.value, copy.leader_high_watermark.value,
                                        advanced.high_watermark.value, advanced.leader_epoch.value));
     }
+    if (!advanced.as_leader && advanced.high_watermark < copy.high_watermark) {
+        context.log.report(
+            kThis, context.time_ns,
+            fmt::format("{}: broker {} follows its leader's high watermark back from {} to {} (I6)", name,
+                        broker.id.value, copy.high_watermark.value, advanced.high_watermark.value));
+    }
+    if (!advanced.as_leader)
+        judge_heard(context, broker, context.view.partition(*number), advanced.high_watermark, "heard");
     if (advanced.high_watermark > copy.log_end_offset) {
         context.log.report(
             kThis, context.time_ns,

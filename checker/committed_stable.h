@@ -10,6 +10,7 @@ namespace tidelock::checker {
 class CommittedStable {
   public:
     void judge(const Context& context, const BrokerView& broker, const broker::HighWatermarkAdvanced& advanced);
+    void judge(const Context& context, const BrokerView& broker, const broker::LogRecovered& recovered);
     void judge(const Context& context, const BrokerView& broker, const broker::RecordsServed& served);
     void judge(const Context& context, const BrokerView& broker, const broker::LeaderServing& serving,
                ClusterView& view, FaultBudget& budget);

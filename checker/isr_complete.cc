@@ -96,8 +96,84 @@ void IsrComplete::judge(const Context& context, const BrokerView& broker,
     }
 }
 
+namespace {
+
+/// What a member that joins must have reached (I5): the high watermark and the start of the leader's epoch.
+Offset needed_to_join(const CopyView& leader_copy, LeaderEpoch leader_epoch) {
+    const Offset high_watermark =
+        leader_copy.leader_epoch == leader_epoch ? leader_copy.leader_high_watermark : leader_copy.high_watermark;
+    return std::max(high_watermark, leader_copy.epoch_start_offset);
+}
+
+void judge_joining(const Context& context, const BrokerView& broker, LeaderEpoch leader_epoch, const Replica& joining) {
+    const ClusterView& view = context.view;
+    for (std::uint32_t at = 0; at < view.partitions().size(); ++at) {
+        const PartitionNumber number(at);
+        const CopyView& leader_copy = view.copy(broker, number);
+        if (!leader_copy.exists || view.partition(number).may_vanish) continue;
+        const Offset needed = needed_to_join(leader_copy, leader_epoch);
+        const CopyView& copy = view.copy(view.broker(joining.broker), number);
+        const bool has_reached = copy.exists && !copy.damaged && copy.durable_end_offset >= needed;
+        if (has_reached || needed == Offset(0) || view.once_held_as(joining, copy, needed - 1)) continue;
+        context.log.report(
+            kThis, context.time_ns,
+            fmt::format("{}: broker {} lets broker {} into the in-sync set under epoch {} though it durably holds [{}, "
+                        "{}){} and {} is needed (high watermark, start of the epoch {}) (I5)",
+                        view.partition(number).name, broker.id.value, joining.broker.value, leader_epoch.value,
+                        copy.log_start_offset.value, copy.durable_end_offset.value, copy.damaged ? ", damaged," : "",
+                        needed.value, leader_copy.epoch_start_offset.value));
+        return;
+    }
+}
+
+/// I5 and I11 against the set that the leader has committed.
+void judge_change(const Context& context, const BrokerView& broker, const broker::InSyncSetProposed& proposed) {
+    const std::vector<Replica>& committed = *broker.leadership->committed_set;
+    const auto minimum = static_cast<std::size_t>(context.view.settings().min_insync_replicas);
+    if (proposed.members.size() < committed.size() && proposed.members.size() < minimum) {
+        context.log.report(kThis, context.time_ns,
+                           fmt::format("broker {} wants to shrink the in-sync set {} to {} under epoch {}, below the "
+                                       "minimum of {} (I11)",
+                                       broker.id.value, text_of(committed), text_of(proposed.members),
+                                       proposed.leader_epoch.value, minimum));
+    }
+    // A leader of the past may still count positions of followers that follow another one now.
+    if (context.view.superseded_at(proposed.leader_epoch) != nullptr) return;
+    for (const Replica& member : proposed.members) {
+        if (!contains(committed, member)) judge_joining(context, broker, proposed.leader_epoch, member);
+    }
+}
+
+}  // namespace
+
+void IsrComplete::judge(const Context& context, const BrokerView& broker, const broker::InSyncSetCommitted& committed) {
+    if (!broker.leadership || broker.leadership->leader_epoch != committed.leader_epoch) return;
+    const LeadershipView& leadership = *broker.leadership;
+    if (!leadership.committed_set || *leadership.committed_set == committed.members) return;
+    if (leadership.proposed_set == committed.members) return;
+    context.log.report(
+        kThis, context.time_ns,
+        fmt::format("broker {} learned under epoch {} that the in-sync set {} is committed, which it did "
+                    "not propose after {} (I3)",
+                    broker.id.value, committed.leader_epoch.value, text_of(committed.members),
+                    text_of(*leadership.committed_set)));
+}
+
+void IsrComplete::judge(const Context& context, const BrokerView& broker, const broker::LeaderServing& serving) {
+    if (!broker.leadership || !broker.leadership->committed_set) return;
+    if (context.view.settings().preset != broker::Preset::kGroup) return;
+    if (contains(*broker.leadership->committed_set, Replica{broker.id, broker.data_incarnation})) return;
+    context.log.report(
+        kThis, context.time_ns,
+        fmt::format("broker {} begins to serve under epoch {} though its data's life is not in the in-sync "
+                    "set {} (G2, I10)",
+                    broker.id.value, serving.leader_epoch.value, text_of(*broker.leadership->committed_set)));
+}
+
 void IsrComplete::judge(const Context& context, const BrokerView& broker, const broker::InSyncSetProposed& proposed) {
     if (!broker.leadership || broker.leadership->leader_epoch != proposed.leader_epoch) return;
+    const bool is_group = context.view.settings().preset == broker::Preset::kGroup;
+    if (is_group && broker.leadership->committed_set) judge_change(context, broker, proposed);
     const bool is_pending = broker.leadership->proposed_set && broker.leadership->proposal_entered;
     if (is_pending && *broker.leadership->proposed_set != proposed.members) {
         context.log.report(

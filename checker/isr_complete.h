@@ -11,6 +11,8 @@ class IsrComplete {
   public:
     void judge(const Context& context, const BrokerView& broker, const broker::HighWatermarkAdvanced& advanced);
     void judge(const Context& context, const BrokerView& broker, const broker::InSyncSetProposed& proposed);
+    void judge(const Context& context, const BrokerView& broker, const broker::InSyncSetCommitted& committed);
+    void judge(const Context& context, const BrokerView& broker, const broker::LeaderServing& serving);
     void judge(const Context& context, const BrokerView& broker, const broker::LogReset& reset);
 };
 

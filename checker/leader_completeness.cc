@@ -21,9 +21,28 @@ void judge_open(const Context& context, const BrokerView& broker, const TopicPar
                                    context.view.name_of(partition), broker.id.value, deed, leader_epoch.value));
 }
 
+/// What a leader answers from internal topics must be below its high watermark when it opens (G3).
+void judge_internal(const Context& context, const BrokerView& broker, LeaderEpoch leader_epoch) {
+    for (std::uint32_t at = 0; at < context.view.partitions().size(); ++at) {
+        const PartitionView& partition = context.view.partitions()[at];
+        const CopyView& copy = context.view.copy(broker, PartitionNumber(at));
+        if (!partition.name.starts_with("__") || !copy.exists) continue;
+        const Offset high_watermark =
+            copy.leader_epoch == leader_epoch ? copy.leader_high_watermark : copy.high_watermark;
+        if (high_watermark >= copy.epoch_start_offset) continue;
+        context.log.report(
+            kThis, context.time_ns,
+            fmt::format("{}: broker {} begins to serve under epoch {} at the high watermark {}, before it "
+                        "has passed {}, where its log ended at the claim (G3)",
+                        partition.name, broker.id.value, leader_epoch.value, high_watermark.value,
+                        copy.epoch_start_offset.value));
+    }
+}
+
 }  // namespace
 
 void LeaderCompleteness::judge(const Context& context, const BrokerView& broker, const broker::LeaderServing& serving) {
+    if (context.view.settings().preset == broker::Preset::kGroup) judge_internal(context, broker, serving.leader_epoch);
     const bool is_claimed =
         broker.leadership && broker.leadership->claimed && broker.leadership->leader_epoch == serving.leader_epoch;
     if (context.view.settings().preset == broker::Preset::kGroup && !is_claimed) {

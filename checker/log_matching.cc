@@ -88,6 +88,17 @@ void LogMatching::judge(const Context& context, const BrokerView& broker, const 
                     broker.id.value, truncated.to.value, text_of(partition.table.summary(cut))));
 }
 
+void LogMatching::judge(const Context& context, const BrokerView& broker, const broker::DurableEndAdvanced& advanced) {
+    const std::optional<PartitionNumber> number = context.view.find(advanced.partition);
+    if (!number) return;
+    const CopyView& copy = context.view.copy(broker, *number);
+    if (advanced.durable_end_offset <= copy.log_end_offset) return;
+    context.log.report(kThis, context.time_ns,
+                       fmt::format("{}: broker {} calls its log durable up to {}, past its end {} (L2)",
+                                   context.view.partition(*number).name, broker.id.value,
+                                   advanced.durable_end_offset.value, copy.log_end_offset.value));
+}
+
 namespace {
 
 /// What was durable in the life before must be there, byte for byte.

@@ -11,6 +11,7 @@ class LogMatching {
     void judge(const Context& context, const BrokerView& broker, const broker::BatchAppended& appended);
     void judge(const Context& context, const BrokerView& broker, const broker::LogRecovered& recovered);
     void judge(const Context& context, const BrokerView& broker, const broker::LogTruncated& truncated);
+    void judge(const Context& context, const BrokerView& broker, const broker::DurableEndAdvanced& advanced);
     /// A broker acts: by now it must have recovered every copy it had.
     void judge_acting(const Context& context, const BrokerView& broker);
 };

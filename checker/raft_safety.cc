@@ -121,7 +121,10 @@ void RaftSafety::judge(const Context& context, const BrokerView& broker, const b
     // A vote for itself under a former incarnation elects nobody: that candidate is gone.
     const bool was_for_former_self =
         vote->second.candidate == replica.broker && vote->second.voter_incarnation != granted.voter_incarnation;
-    if (was_for_former_self) return;
+    if (was_for_former_self) {
+        vote->second = Vote{granted.candidate, granted.voter_incarnation};
+        return;
+    }
     context.log.report(
         kThis, context.time_ns,
         fmt::format(
@@ -175,8 +178,21 @@ void RaftSafety::judge(const Context& context, const BrokerView& broker, const b
                         broker.id.value, broker.life, elected.term.value, leader->second.broker.value,
                         leader->second.life));
     }
+    judge_election_quorum(context, elected, broker.id);
     judge_completeness(context, replica, elected);
     newest_leader_term_ = std::max(newest_leader_term_, elected.term);
+}
+
+void RaftSafety::judge_election_quorum(const Context& context, const broker::RaftLeaderElected& elected,
+                                       BrokerId leader) const {
+    const auto votes = std::count_if(replicas_.begin(), replicas_.end(), [&](const Replica& replica) {
+        const auto vote = replica.votes.find(elected.term);
+        return vote != replica.votes.end() && vote->second.candidate == leader;
+    });
+    if (votes >= majority_of(context.view.settings())) return;
+    context.log.report(kThis, context.time_ns,
+                       fmt::format("broker {} was elected in term {} with {} votes of {} brokers: a majority elects",
+                                   leader.value, elected.term.value, votes, context.view.settings().members.size()));
 }
 
 void RaftSafety::judge_completeness(const Context& context, const Replica& replica,
@@ -322,6 +338,25 @@ void RaftSafety::judge_majority(const Context& context, const broker::RaftEntryC
                                    context.view.settings().members.size(), holders_needed(context)));
 }
 
+void RaftSafety::judge_commit_rule(const Context& context, const Replica& replica,
+                                   const broker::RaftEntryCommitted& committed) const {
+    const auto leader = leaders_.find(committed.learned_in);
+    const bool leads =
+        leader != leaders_.end() && leader->second.broker == replica.broker && leader->second.life == replica.life;
+    if (!leads || committed.term >= committed.learned_in || committed_at(committed.index) != nullptr) return;
+    for (LogIndex index = committed.index + 1; index <= replica.last_index(); index += 1) {
+        const Entry* entry = replica.entry_at(index);
+        if (entry == nullptr || entry->term != committed.learned_in) continue;
+        if (holder_count(index, entry->term) >= holders_needed(context)) return;
+        break;
+    }
+    context.log.report(
+        kThis, context.time_ns,
+        fmt::format("broker {}, leader of term {}, committed entry {} of term {} while no entry of its own "
+                    "term is on a majority (Raft thesis 3.6.2)",
+                    replica.broker.value, committed.learned_in.value, committed.index.value, committed.term.value));
+}
+
 void RaftSafety::judge_commit_order(const Context& context, const Replica& replica,
                                     const broker::RaftEntryCommitted& committed) {
     const bool skips = replica.committed_index != LogIndex(0) && committed.index != replica.committed_index + 1 &&
@@ -346,6 +381,7 @@ void RaftSafety::judge(const Context& context, const BrokerView& broker, const b
                         committed.index.value, committed.term.value, held->term.value));
     }
     judge_newer_leaders(context, committed);
+    judge_commit_rule(context, replica, committed);
     if (const Committed* known = committed_at(committed.index)) {
         take_committed(committed);
         if (known->entry.term == committed.term && known->entry.content == committed.content) return;

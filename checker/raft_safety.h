@@ -99,6 +99,10 @@ class RaftSafety {
     /// Leaders elected after the term in which the entry is known to have been committed hold it, whenever that is
     /// learned.
     void judge_newer_leaders(const Context& context, const broker::RaftEntryCommitted& committed);
+    void judge_election_quorum(const Context& context, const broker::RaftLeaderElected& elected, BrokerId leader) const;
+    /// A leader counts copies of entries of its own term only; older ones follow (Raft thesis 3.6.2).
+    void judge_commit_rule(const Context& context, const Replica& replica,
+                           const broker::RaftEntryCommitted& committed) const;
     void judge_candidate(const Context& context, const Replica& voter, const broker::VoteGranted& granted) const;
     /// Where the log ends when entries of `term` and newer are left out: they came after the votes of that term, which
     /// are told when they are durable.

@@ -55,6 +55,8 @@ class BrokerHost {
     /// The broker of the running life; null while the host is down.
     [[nodiscard]] const broker::Broker* broker() const { return broker_.get(); }
     [[nodiscard]] const broker::Config& config() const { return config_; }
+    /// Nobody judges: what only BrokerWatch::on_fact would learn is not looked for.
+    void stop_telling_facts() { watch_.on_fact = nullptr; }
     /// Of the next life on: a mixed configuration is a fault like others.
     void set_config(broker::Config config) { config_ = std::move(config); }
 

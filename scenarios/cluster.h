@@ -103,7 +103,10 @@ class Cluster {
         if (is_judged_) checker_.on_host_fact(world_.now().value, fact);
     }
     /// From now on the checker hears nothing. The schedule runs as it would (checkers only look), unjudged.
-    void stop_judging() { is_judged_ = false; }
+    void stop_judging() {
+        is_judged_ = false;
+        for (const std::unique_ptr<BrokerHost>& host : brokers_) host->stop_telling_facts();
+    }
     /// Sees every observation after the checker did.
     void set_watcher(std::function<void(BrokerId, const broker::Observation&)> watcher) { watcher_ = std::move(watcher); }
     /// Told when a broker's process has ended, for whatever reason.

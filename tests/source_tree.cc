@@ -46,6 +46,8 @@ std::vector<SourceFile> text_files() {
         files_of(folders, {".cc", ".h", ".md", ".txt", ".json", ".scn", ".patch", ".cmake", ".sh", ""});
     const fs::path root = TIDELOCK_SOURCE_DIR;
     for (const auto& entry : fs::directory_iterator(root)) {
+        // A file, not a folder, in a linked worktree.
+        if (entry.path().filename() == ".git") continue;
         if (entry.is_regular_file()) files.push_back(read(root, entry.path()));
     }
     return files;

@@ -101,8 +101,9 @@ std::size_t function_length(const std::vector<std::string>& lines, std::size_t f
     }
     if (!has_parameters) return 0;
     for (++at; at < lines.size(); ++at) {
-        if (!lines[at].empty() && indentation_of(lines[at]) == indentation && lines[at][indentation] == '}')
-            return at - first + 1;
+        if (lines[at].empty() || indentation_of(lines[at]) > indentation) continue;
+        const bool is_end = indentation_of(lines[at]) == indentation && lines[at][indentation] == '}';
+        return is_end ? at - first + 1 : 0;
     }
     return 0;
 }

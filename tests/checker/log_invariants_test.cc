@@ -246,23 +246,31 @@ TEST_CASE("V7: the acknowledgement set is the larger one while a change is pendi
         REQUIRE_THAT(story.message("isr-complete"), Contains("without broker 3 of its committed set {1, 2, 3}"));
     }
     SECTION("an addition counts from before the proposal") {
-        story.commit_set(1, 1, replicas({1, 2}))
+        story.propose_set(1, 1, replicas({1, 2}))
+            .commit_set(1, 1, replicas({1, 2}))
             .wait_for(1, 1, replicas({1, 2}))
             .propose_set(1, 1, replicas({1, 2, 3}));
         REQUIRE_THAT(story.message("isr-complete"), Contains("before broker 3 was in its acknowledgement set {1, 2}"));
     }
     SECTION("the right order") {
-        story.commit_set(1, 1, replicas({1, 2})).wait_for(1, 1, replicas({1, 2})).wait_for(1, 1, replicas({1, 2, 3}));
+        story.propose_set(1, 1, replicas({1, 2}))
+            .commit_set(1, 1, replicas({1, 2}))
+            .wait_for(1, 1, replicas({1, 2}))
+            .wait_for(1, 1, replicas({1, 2, 3}));
         story.propose_set(1, 1, replicas({1, 2, 3})).high_watermark(1, 1, 1).commit_set(1, 1, replicas({1, 2, 3}));
         REQUIRE(story.broken() == kNothing);
     }
     SECTION("a pending addition may not be given up") {
-        story.commit_set(1, 1, replicas({1, 2})).wait_for(1, 1, replicas({1, 2, 3}));
+        story.propose_set(1, 1, replicas({1, 2}))
+            .commit_set(1, 1, replicas({1, 2}))
+            .wait_for(1, 1, replicas({1, 2, 3}));
         story.propose_set(1, 1, replicas({1, 2, 3})).wait_for(1, 1, replicas({1, 2})).high_watermark(1, 1, 1);
         REQUIRE(story.breaks("isr-complete"));
     }
     SECTION("unless Raft refused it") {
-        story.commit_set(1, 1, replicas({1, 2})).wait_for(1, 1, replicas({1, 2, 3}));
+        story.propose_set(1, 1, replicas({1, 2}))
+            .commit_set(1, 1, replicas({1, 2}))
+            .wait_for(1, 1, replicas({1, 2, 3}));
         story.see(1, broker::InSyncSetProposed{LeaderEpoch(1), replicas({1, 2, 3})});
         story.wait_for(1, 1, replicas({1, 2})).high_watermark(1, 1, 1);
         REQUIRE(story.broken() == kNothing);
@@ -272,7 +280,10 @@ TEST_CASE("V7: the acknowledgement set is the larger one while a change is pendi
         REQUIRE_THAT(story.message("isr-complete"), Contains("while {1, 2} is still pending (I3)"));
     }
     SECTION("the leader counts itself") {
-        story.commit_set(1, 1, replicas({2, 3})).wait_for(1, 1, replicas({2, 3})).high_watermark(1, 1, 1);
+        story.propose_set(1, 1, replicas({2, 3}))
+            .commit_set(1, 1, replicas({2, 3}))
+            .wait_for(1, 1, replicas({2, 3}))
+            .high_watermark(1, 1, 1);
         REQUIRE_THAT(story.message("isr-complete"), Contains("is not in its own acknowledgement set"));
     }
 }

@@ -13,7 +13,12 @@ struct RaftStory : Story {
         see(broker, broker::VoteGranted{Term(term), BrokerId(candidate), Incarnation(named)});
         return *this;
     }
+    /// Elected by voters of its own (4 to 9) with empty logs, who say nothing else.
     RaftStory& elect(int broker, int term) {
+        for (const int voter : {2 + 2 * broker, 3 + 2 * broker}) vote(voter, term, broker);
+        return win(broker, term);
+    }
+    RaftStory& win(int broker, int term) {
         see(broker, broker::RaftLeaderElected{Term(term), false});
         return *this;
     }
@@ -209,6 +214,44 @@ TEST_CASE("V8: an elected leader holds what was committed before") {
         story.elect(2, 4).enter_on({2, 1}, 2, 4).commit(2, 2, 4).elect(3, 1);
         REQUIRE_FALSE(story.message("raft-safety").find("without the committed entry") != std::string::npos);
     }
+}
+
+TEST_CASE("V8: a majority elects") {
+    RaftStory story;
+    SECTION("two of three") {
+        story.vote(1, 1, 1).vote(2, 1, 1).win(1, 1);
+        REQUIRE(story.broken() == kNothing);
+    }
+    SECTION("its own vote and a refusal") {
+        story.vote(1, 1, 1).vote(2, 1, 3).win(1, 1);
+        REQUIRE_THAT(story.message("raft-safety"), Contains("was elected in term 1 with 1 votes of 3 brokers"));
+    }
+    SECTION("a vote of another term") {
+        story.vote(2, 1, 1).vote(1, 2, 1).win(1, 2);
+        REQUIRE(story.is_unsafe());
+    }
+    SECTION("a voter twice") {
+        story.vote(2, 1, 1).vote(2, 1, 1).win(1, 1);
+        REQUIRE(story.is_unsafe());
+    }
+    SECTION("a vote of a disk that was lost since") {
+        story.vote(1, 1, 1).vote(2, 1, 1).kill(2).empty_disk(2);
+        story.win(1, 1);
+        REQUIRE(story.broken() == kNothing);
+    }
+}
+
+TEST_CASE("V8: a leader commits by an entry of its own term") {
+    for (const bool own_on_majority : {true, false}) {
+        RaftStory story;
+        story.elect(1, 1).enter(1, 1, 1).elect(2, 2).elect(1, 3).enter_on({2, 3}, 1, 1).enter(1, 2, 3);
+        if (own_on_majority) story.enter(2, 2, 3);
+        story.commit(1, 1, 1, 0, 3);
+        REQUIRE(story.is_unsafe() == !own_on_majority);
+    }
+    RaftStory follower;
+    follower.elect(1, 1).enter_on({1, 2}, 1, 1).elect(1, 3).enter_on({1, 3}, 2, 3).commit(2, 1, 1, 0, 3);
+    REQUIRE_FALSE(follower.message("raft-safety").find("its own term") != std::string::npos);
 }
 
 TEST_CASE("V8: an entry of an older term is committed when a newer leader's is") {

@@ -159,7 +159,7 @@ class Story {
 
     Checker checker;
     std::int64_t now = 0;
-    std::uint32_t life[8] = {};
+    std::uint32_t life[16] = {};
     std::int64_t raft_index = 0;
 };
 

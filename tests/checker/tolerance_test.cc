@@ -160,6 +160,139 @@ TEST_CASE("V5: no copy's high watermark passes its own log end") {
     }
 }
 
+TEST_CASE("V5: a copy knows no high watermark that no leader had, and follows it forward") {
+    Story story = led_from_an_old_high_watermark();
+    story.append(1, {3}).copy(2, {3}).hear_high_watermark(2, 1, 2);
+    SECTION("forward") {
+        story.hear_high_watermark(2, 1, 3);
+        REQUIRE(story.broken() == kNothing);
+    }
+    SECTION("back") {
+        story.hear_high_watermark(2, 1, 1);
+        REQUIRE_THAT(story.message("committed-stable"), Contains("high watermark back from 2 to 1"));
+    }
+    SECTION("past every leader's") {
+        story.hear_high_watermark(2, 1, 4);
+        REQUIRE_THAT(story.message("committed-stable"), Contains("no leader's was ever past 3"));
+    }
+    SECTION("recovered") {
+        for (const std::int64_t high_watermark : {3, 4}) {
+            Story recovered = led_from_an_old_high_watermark();
+            broker::LogRecovered found{kX0, Offset(0), Offset(4), Offset(4), Offset(high_watermark), {}, false};
+            for (const std::int64_t base : {0, 1, 2, 3}) found.batches.push_back(summary_of({base}));
+            recovered.append(1, {3}).copy(2, {3}).kill(2).boot(2).see(2, found);
+            REQUIRE(recovered.breaks("committed-stable") == (high_watermark == 4));
+        }
+    }
+}
+
+TEST_CASE("V4: a log is durable up to its end at most") {
+    for (const std::int64_t end : {1, 2}) {
+        Story story;
+        story.lead(1, 1).append(1, {0}).durable(1, end);
+        REQUIRE(story.breaks("log-matching") == (end == 2));
+    }
+}
+
+// --- changes of the set (V7), and what counts as a set (V1, V6)
+// -------------------------------------------------------
+
+/// Broker 1 leads epoch 1, brokers 1 and 2 are the set and hold offsets 0 and 1; the high watermark is 2.
+Story set_of_two() {
+    Story story;
+    story.lead(1, 1).confirm(1, {2, 3}, {0});
+    story.propose_set(1, 1, replicas({1, 2})).commit_set(1, 1, replicas({1, 2})).wait_for(1, 1, replicas({1, 2}));
+    story.confirm(1, {2}, {1});
+    return story;
+}
+
+TEST_CASE("V7: who joins has reached the high watermark and the start of the epoch (I5)") {
+    SECTION("it has") {
+        Story story = set_of_two();
+        story.copy(3, {1}).durable(3, 2).wait_for(1, 1, replicas({1, 2, 3})).propose_set(1, 1, replicas({1, 2, 3}));
+        REQUIRE(story.broken() == kNothing);
+    }
+    SECTION("it has, but not durably") {
+        Story story = set_of_two();
+        story.copy(3, {1}).wait_for(1, 1, replicas({1, 2, 3})).propose_set(1, 1, replicas({1, 2, 3}));
+        REQUIRE_THAT(story.message("isr-complete"), Contains("though it durably holds [0, 1) and 2 is needed"));
+    }
+    SECTION("it told so and lost its disk") {
+        Story story = set_of_two();
+        story.copy(3, {1}).durable(3, 2).kill(3).empty_disk(3);
+        story.wait_for(1, 1, replicas({1, 2, 3})).propose_set(1, 1, replicas({1, 2, 3}));
+        REQUIRE(story.broken() == kNothing);
+    }
+    SECTION("a fresh leader's high watermark lags: the start of its epoch counts") {
+        Story story = set_of_two();
+        story.kill(1).see(2, broker::ClaimCommitted{LeaderEpoch(2)}).commit_set(2, 2, replicas({1, 2}));
+        story.wait_for(2, 2, replicas({1, 2, 3})).propose_set(2, 2, replicas({1, 2, 3}));
+        REQUIRE_THAT(story.message("isr-complete"), Contains("start of the epoch 2"));
+    }
+    SECTION("a leader of the past counts what a follower had when it followed") {
+        Story story = set_of_two();
+        story.copy(3, {1}).durable(3, 2).append(1, {2}).copy(3, {2}).durable(3, 3).claim(2, 2).cut(3, 2);
+        story.wait_for(1, 1, replicas({1, 2, 3})).propose_set(1, 1, replicas({1, 2, 3}));
+        REQUIRE(story.broken() == kNothing);
+    }
+}
+
+TEST_CASE("V7: the set does not shrink below the minimum, and becomes what was proposed (I11, I3)") {
+    Story story = set_of_two();
+    SECTION("below the minimum") {
+        story.propose_set(1, 1, replicas({1}));
+        REQUIRE_THAT(story.message("isr-complete"), Contains("below the minimum of 2 (I11)"));
+    }
+    SECTION("a change that was not proposed") {
+        story.commit_set(1, 1, replicas({1, 3}));
+        REQUIRE_THAT(story.message("isr-complete"), Contains("which it did not propose after {1, 2}"));
+    }
+    SECTION("the same set again") {
+        story.commit_set(1, 1, replicas({1, 2}));
+        REQUIRE(story.broken() == kNothing);
+    }
+}
+
+TEST_CASE("V7: a leader opens only in the life of its data that the set names (G2, I10)") {
+    for (const bool renewed : {false, true}) {
+        Story story = set_of_two();
+        story.kill(2).boot(2, renewed ? 22 : 2).recover(2, {{0}, {1}});
+        story.see(2, broker::ClaimCommitted{LeaderEpoch(2)}).commit_set(2, 2, replicas({1, 2}));
+        story.see(2, broker::LeaderServing{LeaderEpoch(2)});
+        REQUIRE(story.breaks("isr-complete") == renewed);
+    }
+}
+
+TEST_CASE("V1: a record is not confirmed by a set that is too small (I8)") {
+    for (const bool small : {false, true}) {
+        Story story;
+        story.see(1, broker::ClaimCommitted{LeaderEpoch(1)});
+        const std::vector<Replica> set = small ? replicas({1}) : replicas({1, 2});
+        story.commit_set(1, 1, set).wait_for(1, 1, set).see(1, broker::LeaderServing{LeaderEpoch(1)});
+        story.confirm(1, {2, 3}, {0});
+        REQUIRE(story.breaks("acked-survival") == small);
+    }
+}
+
+TEST_CASE("V6: a leader opens when its high watermark has passed what it read from internal topics (G3)") {
+    constexpr TopicPartition kOffsets{TopicId(9), PartitionIndex(0)};
+    for (const std::int64_t high_watermark : {0, 1}) {
+        Story story;
+        story.see(1, broker::TopicCreated{kOffsets.topic, "__consumer_offsets", 1}).claim(1, 1);
+        story.see(1, broker::BatchAppended{kOffsets, summary_of({0}), true}).step_down(1, 1).claim(1, 2);
+        if (high_watermark > 0) {
+            story.see(1, broker::DurableEndAdvanced{kOffsets, Offset(1)});
+            for (const int follower : {2, 3}) {
+                story.see(follower, broker::BatchAppended{kOffsets, summary_of({0}), false});
+                story.see(follower, broker::DurableEndAdvanced{kOffsets, Offset(1)});
+            }
+            story.see(1, broker::HighWatermarkAdvanced{kOffsets, LeaderEpoch(2), Offset(high_watermark), true});
+        }
+        story.see(1, broker::LeaderServing{LeaderEpoch(2)});
+        REQUIRE(story.breaks("leader-completeness") == (high_watermark == 0));
+    }
+}
+
 // --- copies found damaged (V1, V4)
 // ------------------------------------------------------------------------------------
 
