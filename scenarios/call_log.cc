@@ -19,6 +19,7 @@ std::int32_t number_in(std::vector<std::string>& names, std::string_view name) {
 }  // namespace
 
 void CallLog::begin(checker::ClientId client, std::int64_t now_ns, decltype(checker::ClientCall::operation) operation) {
+    if (is_closed_) return;
     const bool is_first = pending_
                               .emplace(client, checker::ClientCall{client, next_call_, now_ns, now_ns,
                                                                    checker::Outcome::kUnknown, std::move(operation)})
@@ -28,6 +29,7 @@ void CallLog::begin(checker::ClientId client, std::int64_t now_ns, decltype(chec
 }
 
 void CallLog::end(checker::ClientId client, std::int64_t now_ns, checker::Outcome outcome) {
+    if (is_closed_) return;
     const auto found = pending_.find(client);
     CHECK(found != pending_.end());
     found->second.returned_ns = now_ns;
@@ -38,6 +40,7 @@ void CallLog::end(checker::ClientId client, std::int64_t now_ns, checker::Outcom
 
 void CallLog::end_all(std::int64_t now_ns) {
     while (!pending_.empty()) end(pending_.begin()->first, now_ns, checker::Outcome::kUnknown);
+    is_closed_ = true;
 }
 
 checker::ClientTopic CallLog::topic_number(std::string_view name) {

@@ -1,5 +1,5 @@
-/// Everything clients asked and were told, on its way to the checker. Numbers topics and groups by name, keeps the calls
-/// that have not returned, and counts. One call at a time a client.
+/// Everything clients asked and were told, on its way to the checker. Numbers topics and groups by name, keeps the
+/// calls that have not returned, and counts. One call at a time a client.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,8 @@ class CallLog {
     }
     /// It returned. Hands it to the sink.
     void end(checker::ClientId client, std::int64_t now_ns, checker::Outcome outcome);
-    /// Whatever has not returned never will: unknown.
+    /// The end of the history: whatever has not returned is told as unknown. What stories still begin and end while
+    /// they are taken down, on hosts that are dead, is not told any more.
     void end_all(std::int64_t now_ns);
 
     checker::ClientTopic topic_number(std::string_view name);
@@ -44,6 +45,7 @@ class CallLog {
     std::vector<std::string> topics_;
     std::vector<std::string> groups_;
     std::int64_t next_call_ = 1;
+    bool is_closed_ = false;
 };
 
 }  // namespace tidelock::scenarios

@@ -76,6 +76,14 @@ Cluster::Cluster(const Plan& plan, sim::DigestRecording recording)
     watch_damage();
 }
 
+// Stories run on everything here. The world would end them too, but only after the members declared behind it are gone.
+Cluster::~Cluster() {
+    is_judged_ = false;  // what stories say of their ends is no part of the run
+    watcher_ = nullptr;
+    death_watcher_ = nullptr;
+    world_.end_stories();
+}
+
 void Cluster::add_brokers() {
     for (std::int32_t id = 1; id <= workload_.broker_count; ++id) {
         const BrokerId broker(id);

@@ -1,5 +1,5 @@
-/// One schedule's world: broker hosts, client hosts, the checker, and the wiring between them. Built from a plan; used by
-/// run_plan and by scripted stories. Lives in the arena.
+/// One schedule's world: broker hosts, client hosts, the checker, and the wiring between them. Built from a plan; used
+/// by run_plan and by scripted stories. Lives in the arena.
 #pragma once
 
 #include <array>
@@ -45,6 +45,8 @@ void set_background_rates(sim::Faults& faults, const Settings& settings);
 class Cluster {
   public:
     Cluster(const Plan& plan, sim::DigestRecording recording);
+    /// Ends every story while the parts that stories use are still there. Inside an arena it need not be called.
+    ~Cluster();
     Cluster(const Cluster&) = delete;
     Cluster& operator=(const Cluster&) = delete;
 
@@ -108,7 +110,9 @@ class Cluster {
         for (const std::unique_ptr<BrokerHost>& host : brokers_) host->stop_telling_facts();
     }
     /// Sees every observation after the checker did.
-    void set_watcher(std::function<void(BrokerId, const broker::Observation&)> watcher) { watcher_ = std::move(watcher); }
+    void set_watcher(std::function<void(BrokerId, const broker::Observation&)> watcher) {
+        watcher_ = std::move(watcher);
+    }
     /// Told when a broker's process has ended, for whatever reason.
     void set_death_watcher(std::function<void(BrokerId)> watcher) { death_watcher_ = std::move(watcher); }
     /// Something a checker cannot see is wrong with the run.

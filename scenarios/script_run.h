@@ -102,15 +102,16 @@ class StoryRun {
     [[nodiscard]] std::string describe_logs(BrokerId id) const;
 
     const Script& script_;
+    // What the stories of clients use outlives the cluster, whose destructor ends them.
+    std::deque<Client> clients_;
+    std::vector<std::uint64_t> acked_;
+    std::string last_error_;
     Cluster cluster_;
     sim::World& world_;
-    std::deque<Client> clients_;
     std::int32_t next_client_ = kScriptHost;
     std::map<std::string, BrokerId> aliases_;
     std::vector<BrokerId> started_;
     std::map<BrokerId, std::size_t> armed_;  // to be killed at an observation
-    std::vector<std::uint64_t> acked_;
-    std::string last_error_;
     std::int64_t elections_ = 0;
     bool is_heal_told_ = false;
 };

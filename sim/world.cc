@@ -22,10 +22,13 @@ World::World(const WorldConfig& config, std::uint64_t seed)
       network_(*this, config.network, seed) {}
 
 World::~World() {
-    for (const std::unique_ptr<Host>& host : hosts_) {
-        host->is_alive_ = false;
-        unwind_fibers(*host);
-    }
+    end_stories();
+}
+
+void World::end_stories() {
+    trace_ = nullptr;
+    for (const std::unique_ptr<Host>& host : hosts_) host->is_alive_ = false;
+    for (const std::unique_ptr<Host>& host : hosts_) unwind_fibers(*host);
 }
 
 Host& World::add_host(HostId id, std::string name, const HostConfig& config) {

@@ -41,7 +41,7 @@ enum class RunStop : std::uint8_t { kTimeReached, kNothingLeft, kEventBudget, kS
 class World {
   public:
     World(const WorldConfig& config, std::uint64_t seed);
-    /// Ends every story. Inside an arena that is reset anyway it need not be called.
+    /// Ends every story (`end_stories`). Inside an arena that is reset anyway it need not be called.
     ~World();
     World(const World&) = delete;
     World& operator=(const World&) = delete;
@@ -55,6 +55,10 @@ class World {
     void spawn(Host& host, std::function<void()> story);
     /// Calls `action` in the world's loop (not on a fiber) at a true time; at once-but-later if that has passed.
     void call_at(TimeNs at, std::function<void()> action);
+
+    /// The run is over: all processes are dead at once and every story sees it and returns, unseen by peers, disks and
+    /// trace. For whoever owns what stories use and goes before the world.
+    void end_stories();
 
     // Running
     /// True virtual time.

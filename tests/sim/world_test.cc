@@ -201,3 +201,28 @@ TEST_CASE("a trace tells who did what, and its lines are the same run after run"
     REQUIRE(text.find("lifecycle: process_crash") != std::string::npos);
     REQUIRE(text.find("disk: write heard") != std::string::npos);
 }
+
+TEST_CASE("when stories are ended every one returns, unheard by the others, and nothing else happens") {
+    World world(WorldConfig{}, 7);
+    std::vector<std::int32_t> returned;
+    std::vector<Arrival> heard_by_second;
+    Host& first = world.add_host(HostId(1), "first");
+    Host& second = world.add_host(HostId(2), "second");
+    world.spawn(first, [&] {
+        while (first.await_arrival()) continue;
+        first.send(HostId(2), Bytes::copy_of("last words"));
+        returned.push_back(1);
+    });
+    world.spawn(second, [&] {
+        collect(second, heard_by_second);
+        returned.push_back(2);
+    });
+    world.run_until(at_ms(5));
+    const std::uint64_t digest = world.digest();
+    world.end_stories();
+    REQUIRE(returned == std::vector<std::int32_t>{1, 2});
+    REQUIRE(world.scheduler().tasks().empty());
+    world.run_until(at_ms(1'000));
+    REQUIRE(heard_by_second.empty());
+    REQUIRE(world.digest() == digest);
+}
