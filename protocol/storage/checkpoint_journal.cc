@@ -19,6 +19,7 @@ struct CommitWriter::SlotBody {
 namespace {
 
 constexpr std::string_view kNamePrefix = "checkpoint.";
+constexpr std::string_view kDraftSuffix = ".new";
 constexpr std::uint8_t kFlagLast = 1;
 constexpr std::uint8_t kMarkHistoryUnvouched = 1;
 constexpr std::size_t kFlagsAt = 5;
@@ -202,8 +203,8 @@ class JournalFileReader {
     FileReading reading_;
 };
 
-/// A file whose snapshot is not whole was never relied on, unless commits follow it.
-bool was_never_finished(const FileReading& reading) {
+/// Nothing of it can be believed, though it was whole when it got its name.
+bool is_ruined(const FileReading& reading) {
     return !reading.has_snapshot && !reading.is_damaged;
 }
 
@@ -232,6 +233,17 @@ std::optional<std::uint64_t> parse_journal_file_name(std::string_view name) {
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), generation);
     if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
     return journal_file_name(generation).text() == name ? std::optional<std::uint64_t>(generation) : std::nullopt;
+}
+
+FileName journal_draft_name(std::uint64_t generation) {
+    FileName name = journal_file_name(generation);
+    name.append(kDraftSuffix);
+    return name;
+}
+
+std::optional<std::uint64_t> parse_journal_draft_name(std::string_view name) {
+    if (!name.ends_with(kDraftSuffix)) return std::nullopt;
+    return parse_journal_file_name(name.substr(0, name.size() - kDraftSuffix.size()));
 }
 
 void CommitWriter::put(SlotKind kind, const SlotBody& body) {
@@ -291,14 +303,15 @@ JournalState read_journal(const DirectoryImage& image) {
     JournalState state;
     for (const ImageFile& file : image) {
         const std::optional<std::uint64_t> generation = parse_journal_file_name(file.name.text());
-        if (!generation) continue;
-        state.generations.push_back(*generation);
+        const std::optional<std::uint64_t> draft = parse_journal_draft_name(file.name.text());
+        if (generation) state.generations.push_back(*generation);
+        if (draft) state.drafts.push_back(*draft);
+        // A number is never used twice: what an old draft left behind its end would count as slots of a new one.
+        state.generation_max = std::max({state.generation_max, generation.value_or(0), draft.value_or(0)});
     }
     std::sort(state.generations.begin(), state.generations.end());
-    if (state.generations.empty()) return state;
-    state.generation_max = state.generations.back();
 
-    // The newest file that was ever relied on speaks; older ones are left-overs of a removal that was not durable.
+    // The newest file speaks; older ones are left-overs of a removal that was not durable.
     bool is_newer_unreadable = false;
     for (auto generation = state.generations.rbegin(); generation != state.generations.rend(); ++generation) {
         const ImageFile* file = find_file(image, journal_file_name(*generation));
@@ -308,7 +321,10 @@ JournalState read_journal(const DirectoryImage& image) {
             continue;
         }
         FileReading reading = JournalFileReader(*generation, file->content->span()).read();
-        if (was_never_finished(reading)) continue;
+        if (is_ruined(reading)) {
+            is_newer_unreadable = true;
+            continue;
+        }
         take(state, std::move(reading), is_newer_unreadable);
         return state;
     }

@@ -4,8 +4,8 @@
 /// A file `checkpoint.<generation>` is a row of commits. A commit is a row of 64-byte slots, each with its own CRC
 /// (seeded with the generation, so that a slot from another file never passes), padded with zeros to a 512-byte sector,
 /// so that no write ever touches a sector that holds an earlier promise. The first commit of a file is a snapshot of
-/// everything. A commit counts if all of it is there. One that is not is a torn tail if nothing valid follows, and
-/// damage if it does.
+/// everything; the file is written under a draft's name and renamed when it is durable. A commit counts if all of it is
+/// there. One that is not is a torn tail if nothing valid follows, and damage if it does.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,11 @@ inline constexpr std::size_t kJournalSlotBytes = 64;
 inline constexpr std::size_t kJournalSectorBytes = 512;
 
 FileName journal_file_name(std::uint64_t generation);
+/// Where a new file is written; it gets its own name when all of it is durable. So a file under its own name was whole.
+FileName journal_draft_name(std::uint64_t generation);
 /// The generation of a name of exactly that form.
 std::optional<std::uint64_t> parse_journal_file_name(std::string_view name);
+std::optional<std::uint64_t> parse_journal_draft_name(std::string_view name);
 
 /// A cut of a log's files that the journal knows of and the files may not show yet. Recovery carries it out again.
 enum class PendingCut : std::uint8_t {
@@ -94,8 +97,9 @@ enum class JournalCondition : std::uint8_t {
 /// What all journal files of a directory say together.
 struct JournalState {
     JournalCondition condition = JournalCondition::kEmpty;
-    std::uint64_t generation_max = 0;         // highest in use by any file
-    std::vector<std::uint64_t> generations;   // of all files found, rising
+    std::uint64_t generation_max = 0;         // highest in use by any file, drafts included
+    std::vector<std::uint64_t> generations;   // of all files found under their own names, rising
+    std::vector<std::uint64_t> drafts;        // of those that never got theirs: nothing rests on them
     std::vector<PartitionRecord> partitions;  // sorted by tp
     bool operator==(const JournalState&) const = default;
 };

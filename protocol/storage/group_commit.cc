@@ -80,7 +80,8 @@ void LogStore::write_journal(StoreOutputs& out) {
     commit_stage_ = CommitStage::kSyncingJournal;
 }
 
-/// Writes everything the journal has to say into a new file. The old one stays until the new one is durable.
+/// Writes everything the journal has to say into a new file, which gets its name when it is durable. The old one stays
+/// until that name is durable too.
 void LogStore::rotate_journal(StoreOutputs& out) {
     must_rotate_journal_ = true;
     is_journal_write_failed_ = false;
@@ -99,7 +100,7 @@ void LogStore::rotate_journal(StoreOutputs& out) {
     }
     const Bytes snapshot = writer.finish();
     journal_size_bytes_ = snapshot.size();
-    const FileName name = journal_file_name(journal_generation_);
+    const FileName name = journal_draft_name(journal_generation_);
     out.effects.push_back(WriteFile{name, 0, snapshot});
     out.effects.push_back(SyncFile{name, expect({{}, OpKind::kJournalSync, {}, {}, {}, 0, false})});
     commit_stage_ = CommitStage::kSyncingNewJournal;
@@ -109,6 +110,8 @@ void LogStore::on_journal_synced(bool is_ok, StoreOutputs& out) {
     if (!is_ok || is_journal_write_failed_) return on_journal_failed(out);
     if (commit_stage_ == CommitStage::kSyncingNewJournal) {
         commit_stage_ = CommitStage::kSyncingNewDirectory;
+        out.effects.push_back(
+            RenameFile{journal_draft_name(journal_generation_), journal_file_name(journal_generation_)});
         out.effects.push_back(SyncDirectory{expect({{}, OpKind::kJournalSync, {}, {}, {}, 0, false})});
         return;
     }
@@ -132,6 +135,8 @@ void LogStore::on_journal_failed(StoreOutputs& out) {
     const bool is_final = ++journal_attempts_ >= config_.repair_attempts_max;
     out.reports.push_back(JournalFailed{journal_attempts_, is_final});
     must_rotate_journal_ = true;
+    if (commit_stage_ == CommitStage::kSyncingNewJournal)
+        stray_files_.push_back(journal_draft_name(journal_generation_));
     if (is_final)
         commit_stage_ = CommitStage::kGivenUp;
     else if (is_full_)

@@ -62,7 +62,8 @@ void LogStore::on_read(const FileReadDone& done, StoreOutputs& out) {
 
 void LogStore::on_write_failed(const WriteFailed& failed, StoreOutputs& out) {
     const std::optional<PartitionFile> file = parse_partition_file(failed.name.text());
-    const std::optional<std::uint64_t> journal = parse_journal_file_name(failed.name.text());
+    std::optional<std::uint64_t> journal = parse_journal_file_name(failed.name.text());
+    if (!journal) journal = parse_journal_draft_name(failed.name.text());
     if (!file && !journal) return;
     if (file && file->kind == PartitionFileKind::kIndex) {
         out.effects.push_back(RemoveFile{failed.name});  // recovery does without

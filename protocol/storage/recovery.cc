@@ -157,7 +157,8 @@ class StoreRecoverer {
     void adopt_journal(const JournalState& journal) {
         store_.journal_generation_ = journal.generation_max;
         store_.old_journals_ = journal.generations;
-        if (!store_.old_journals_.empty())
+        for (const std::uint64_t draft : journal.drafts) store_.stray_files_.push_back(journal_draft_name(draft));
+        if (!store_.old_journals_.empty() && store_.old_journals_.back() == journal.generation_max)
             store_.old_journals_.pop_back();  // the newest joins them at the first rotation
         store_.must_rotate_journal_ = true;
         store_.is_names_dirty_ = true;

@@ -104,7 +104,7 @@ TEST_CASE("every flipped bit that matters is noticed as damage, unless it is in 
     }
 }
 
-TEST_CASE("the newest file that was ever finished speaks") {
+TEST_CASE("the newest file speaks; one that is under its own name was whole, a draft never counted") {
     const Bytes old_file = join({snapshot(1), commit(1, 2, kOne, 8)});
     CommitWriter writer(2, 1);
     writer.add_file_header();
@@ -114,9 +114,16 @@ TEST_CASE("the newest file that was ever finished speaks") {
     REQUIRE(durable_end(both, kOne) == Offset(20));
     REQUIRE(both.generation_max == 2);
     const Bytes torn = with_zeros(new_file, 0, kJournalSlotBytes);
-    const JournalState unfinished = read_journal({{"checkpoint.1", old_file}, {"checkpoint.2", torn}});
-    REQUIRE(durable_end(unfinished, kOne) == Offset(8));
-    REQUIRE(unfinished.condition == JournalCondition::kWhole);
+    const JournalState ruined = read_journal({{"checkpoint.1", old_file}, {"checkpoint.2", torn}});
+    REQUIRE(durable_end(ruined, kOne) == Offset(8));
+    REQUIRE(ruined.condition == JournalCondition::kDamaged);
+    for (const Bytes& draft : {torn, new_file}) {
+        const JournalState unfinished = read_journal({{"checkpoint.1", old_file}, {"checkpoint.2.new", draft}});
+        REQUIRE(durable_end(unfinished, kOne) == Offset(8));
+        REQUIRE(unfinished.condition == JournalCondition::kWhole);
+        REQUIRE(unfinished.drafts == std::vector<std::uint64_t>{2});
+        REQUIRE(unfinished.generation_max == 2);
+    }
     const JournalState relied_on =
         read_journal({{"checkpoint.1", old_file}, {"checkpoint.2", join({torn, commit(2, 2, kOne, 21)})}});
     REQUIRE(relied_on.condition == JournalCondition::kDamaged);
@@ -127,7 +134,8 @@ TEST_CASE("the newest file that was ever finished speaks") {
 }
 
 TEST_CASE("slots of another file's generation are no slots") {
-    REQUIRE(read(snapshot(2)).condition == JournalCondition::kEmpty);
+    REQUIRE(read(snapshot(2)).condition == JournalCondition::kDamaged);
+    REQUIRE(read(snapshot(2)).partitions.empty());
 }
 
 TEST_CASE("dropped partitions and cut histories are applied") {
@@ -146,6 +154,10 @@ TEST_CASE("only exact names are journals") {
     REQUIRE(parse_journal_file_name("checkpoint.12") == 12U);
     for (const char* name : {"checkpoint.", "checkpoint.01", "checkpoint.x", "checkpoint.1x", "checkpoint"})
         REQUIRE_FALSE(parse_journal_file_name(name).has_value());
+    REQUIRE(journal_draft_name(12) == FileName("checkpoint.12.new"));
+    REQUIRE(parse_journal_draft_name("checkpoint.12.new") == 12U);
+    for (const char* name : {"checkpoint.12", "checkpoint.new", ".new", "checkpoint.x.new", "checkpoint.1.new.new"})
+        REQUIRE_FALSE(parse_journal_draft_name(name).has_value());
 }
 
 }  // namespace

@@ -86,6 +86,10 @@ void FileModel::carry_out(const std::vector<FileEffect>& effects) {
         }
         if (const auto* sync = std::get_if<SyncDirectory>(&effect))
             completions_.push_back({"", nullptr, 0, cached_names_, FileSynced{sync->op, true}, true});
+        if (const auto* renamed = std::get_if<RenameFile>(&effect)) {
+            auto moved = cached_names_.extract(std::string(renamed->from.text()));
+            if (!moved.empty()) cached_names_[std::string(renamed->to.text())] = std::move(moved.mapped());
+        }
         if (const auto* gone = std::get_if<RemoveFile>(&effect)) cached_names_.erase(std::string(gone->name.text()));
         if (const auto* read = std::get_if<ReadFile>(&effect)) do_read(*read);
     }
