@@ -15,7 +15,6 @@ void on_high_watermark_moved(Step& step, TopicPartition tp, Partition& partition
     broker.in_sync.on_high_watermark_moved(tp, high_watermark);
     on_internal_high_watermark(step, tp, high_watermark);
     wake_consumers(step, tp, partition);
-    apply_retention(step, tp);
     std::vector<replication::FetchRequest> woken;
     const auto view = broker.logs.view(tp);
     broker.leading->parked.on_news(tp, high_watermark, view->log_start_offset, step.now, woken);
@@ -121,9 +120,11 @@ void advance_high_watermark(Step& step, TopicPartition tp) {
     const auto found = broker.partitions.find(tp);
     if (found == broker.partitions.end()) return;
     Partition& partition = found->second;
-    if (partition.high_watermark.advance(broker.in_sync.lowest_position(tp)))
-        on_high_watermark_moved(step, tp, partition);
+    const bool has_moved = partition.high_watermark.advance(broker.in_sync.lowest_position(tp));
+    if (has_moved) on_high_watermark_moved(step, tp, partition);
     resolve_pending(step, tp, partition);
+    // What is acknowledged here is still there when its producer hears of it.
+    if (has_moved && broker.leading && broker.partitions.contains(tp)) apply_retention(step, tp);
     advance_opening(step);
 }
 
