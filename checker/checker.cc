@@ -53,12 +53,18 @@ struct Checker::Hearing {
     const Context& context;
     const BrokerView& broker;
 
-    void operator()(const broker::RaftRecovered& o) const { parts.raft_safety.judge(context, broker, o); }
+    void operator()(const broker::RaftRecovered& o) const {
+        parts.raft_safety.judge(context, broker, o);
+        parts.single_leader.judge(context, broker, o);
+    }
     void operator()(const broker::VoteGranted& o) const { parts.raft_safety.judge(context, broker, o); }
     void operator()(const broker::RaftLeaderElected& o) const { parts.raft_safety.judge(context, broker, o); }
     void operator()(const broker::RaftEntryAppended& o) const { parts.raft_safety.judge(context, broker, o); }
     void operator()(const broker::RaftEntriesTruncated& o) const { parts.raft_safety.judge(context, broker, o); }
-    void operator()(const broker::RaftEntryCommitted& o) const { parts.raft_safety.judge(context, broker, o); }
+    void operator()(const broker::RaftEntryCommitted& o) const {
+        parts.raft_safety.judge(context, broker, o);
+        parts.single_leader.judge(context, broker, o);
+    }
     void operator()(const broker::RaftSnapshotInstalled& o) const { parts.raft_safety.judge(context, broker, o); }
 
     void operator()(const broker::ClaimCommitted& o) const {
@@ -84,6 +90,8 @@ struct Checker::Hearing {
         parts.single_leader.judge(context, broker, o);
         parts.log_matching.judge(context, broker, o);
     }
+    void operator()(const broker::Started& o) const { parts.log_matching.judge(context, broker, o); }
+    void operator()(const broker::DamageFound& o) const { parts.log_matching.judge(context, broker, o); }
     void operator()(const broker::LogRecovered& o) const {
         parts.log_matching.judge(context, broker, o);
         parts.committed_stable.judge(context, broker, o);
@@ -118,7 +126,6 @@ struct Checker::Hearing {
     void operator()(const broker::ProtocolViolationRefused& o) const { parts.cut_safe.judge(context, broker, o); }
 
     // These change the view only, or nothing.
-    void operator()(const broker::Started&) const {}
     void operator()(const broker::RefusedToStart&) const {}
     void operator()(const broker::DataIncarnationRenewed&) const {}
     void operator()(const broker::RaftLeaderSteppedDown&) const {}
@@ -128,7 +135,6 @@ struct Checker::Hearing {
     void operator()(const broker::TopicCreated&) const {}
     void operator()(const broker::TopicGrown&) const {}
     void operator()(const broker::TopicDropped&) const {}
-    void operator()(const broker::DamageFound&) const {}
     void operator()(const broker::LogFailed&) const {}
     void operator()(const broker::LogReopened&) const {}
     void operator()(const broker::MarkReached&) const {}
@@ -203,9 +209,12 @@ struct Checker::CallHearing {
         parts.offsets_monotonic.judge(call, o);
     }
     void operator()(const DeleteRecordsCall& o) const { parts.client_history.judge(call, o); }
-    void operator()(const CreateTopicCall&) const {}
-    void operator()(const GrowTopicCall&) const {}
+    void operator()(const CreateTopicCall& o) const { parts.client_history.judge(call, o); }
+    void operator()(const GrowTopicCall& o) const { parts.client_history.judge(call, o); }
     void operator()(const ListOffsetsCall&) const {}
+    void operator()(const InitProducerIdCall& o) const {
+        if (!is_excused()) parts.producer_order.judge(call, o, parts.log);
+    }
 };
 
 void Checker::on_call(const ClientCall& call) {

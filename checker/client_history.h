@@ -21,6 +21,8 @@ class ClientHistory {
     /// explain, clients cannot tell.
     void judge(const ClientCall& call, const ProduceCall& produce, ViolationLog& log, bool is_excused);
     void judge(const ClientCall& call, const FetchCall& fetch, ViolationLog& log, bool is_excused);
+    void judge(const ClientCall& call, const CreateTopicCall& creation);
+    void judge(const ClientCall& call, const GrowTopicCall& growth);
     void judge(const ClientCall& call, const DeleteTopicCall& deletion);
     void judge(const ClientCall& call, const DeleteRecordsCall& deletion);
     void judge_at_end(std::int64_t time_ns, const Settings& settings, const FinalView& view, ViolationLog& log,
@@ -37,11 +39,11 @@ class ClientHistory {
     };
     struct Partition {
         ClientPartition id;
-        std::uint32_t life = 0;             // rises when the topic is deleted
-        std::int64_t judged_from_ns = -1;   // calls invoked before it may have met an older life
-        bool is_uncertain = false;          // a deletion of unknown outcome may strike at any time
-        Offset deletable_below;             // somebody asked to delete records below it
-        std::vector<std::uint64_t> values;  // by offset; 0: not known. Acknowledged by policy, or read
+        std::uint32_t life = 0;                    // rises when the topic is deleted
+        std::int64_t judged_from_ns = -1;          // calls invoked before it may have met an older life
+        bool is_uncertain = false;                 // a deletion of unknown outcome may strike at any time
+        Offset deletable_below;                    // somebody asked to delete records below it
+        std::vector<std::uint64_t> values;         // by offset; 0: not known. Acknowledged by policy, or read
         std::vector<std::int64_t> known_since_ns;  // by offset: when that was first told to a client
         std::vector<AckedEnd> acked_ends;
     };
@@ -66,6 +68,7 @@ class ClientHistory {
     };
 
     std::uint32_t partition_of(const ClientPartition& partition);
+    void judge_topics(std::int64_t time_ns, const FinalView& view, ViolationLog& log) const;
     Value& value_of(std::uint64_t value);
     static void learn(Partition& partition, Offset offset, std::uint64_t value, const ClientCall& call, const char* how,
                       ViolationLog& log);
@@ -82,6 +85,8 @@ class ClientHistory {
 
     FlatMap<ClientPartition, std::uint32_t> partition_numbers_;
     std::vector<Partition> partitions_;
+    /// Topics whose creation was answered and whose deletion was never asked for: how many partitions they have.
+    FlatMap<ClientTopic, std::int32_t> promised_topics_;
     HashIndex value_numbers_;
     std::vector<Value> values_;
     std::int64_t acknowledged_records_ = 0;

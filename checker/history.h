@@ -64,6 +64,10 @@ struct OffsetFetchCall {
     ClientPartition partition;
     std::optional<Offset> offset;  // none: "no offset committed"
 };
+/// A new producer id was asked for (raising the epoch of an old one is no such call).
+struct InitProducerIdCall {
+    ProducerId producer_id = kNoProducer;  // when ok
+};
 struct CreateTopicCall {
     ClientTopic topic;
     std::int32_t partitions;
@@ -92,7 +96,7 @@ struct ClientCall {
     std::int64_t returned_ns;
     Outcome outcome;
     std::variant<ProduceCall, FetchCall, OffsetCommitCall, OffsetFetchCall, CreateTopicCall, DeleteTopicCall,
-                 GrowTopicCall, DeleteRecordsCall, ListOffsetsCall>
+                 GrowTopicCall, DeleteRecordsCall, ListOffsetsCall, InitProducerIdCall>
         operation;
 };
 

@@ -101,30 +101,40 @@ void LogMatching::judge(const Context& context, const BrokerView& broker, const 
 
 namespace {
 
-/// What was durable in the life before must be there, byte for byte.
-void judge_durable_part(const Context& context, const BrokerView& broker, const PartitionView& partition,
-                        const CopyView& copy, const broker::LogRecovered& recovered) {
+/// What was durable in the life before must be there, byte for byte; else: what is not.
+std::optional<std::string> missing_durable_part(const BrokerView& broker, const PartitionView& partition,
+                                                const CopyView& copy, const broker::LogRecovered& recovered) {
     std::size_t at = 0;
     const std::vector<broker::BatchSummary>& found = recovered.batches;
     for (const BatchNumber expected : copy.batches.all()) {
         const broker::BatchSummary& batch = partition.table.summary(expected);
-        if (batch.last_offset >= copy.durable_end_offset) return;
+        if (batch.last_offset >= copy.durable_end_offset) return std::nullopt;
         if (batch.last_offset < std::max(partition.legal_start, copy.log_start_offset)) continue;
         while (at < found.size() && found[at].base_offset < batch.base_offset) ++at;
         if (at < found.size() && is_same_batch(found[at], batch)) continue;
         const std::string instead = at < found.size() ? text_of(found[at]) : std::string("nothing");
-        context.log.report(
-            kThis, context.time_ns,
-            fmt::format(
-                "{}: broker {} had {} durable (durable end {}), recovered {} instead [{}, {}), though no fault hit "
-                "its disk and it does not call the copy damaged (L4)",
-                partition.name, broker.id.value, text_of(batch), copy.durable_end_offset.value, instead,
-                recovered.log_start_offset.value, recovered.log_end_offset.value));
-        return;
+        return fmt::format(
+            "{}: broker {} had {} durable (durable end {}), recovered {} instead [{}, {}) and does not "
+            "call the copy damaged (L4)",
+            partition.name, broker.id.value, text_of(batch), copy.durable_end_offset.value, instead,
+            recovered.log_start_offset.value, recovered.log_end_offset.value);
     }
+    return std::nullopt;
 }
 
 }  // namespace
+
+void LogMatching::judge_promise(const Context& context, const BrokerView& broker, PartitionNumber number,
+                                const std::optional<std::string>& missing) {
+    // A journal that lost its last promise and a log that lost the promised records: nothing is left to tell by.
+    if (!missing || broker.shared_fault_pending) return;
+    const CopyView& copy = context.view.copy(broker, number);
+    if (!copy.fault_pending) {
+        context.log.report(kThis, context.time_ns, *missing + ", though no fault hit its disk");
+    } else if (copy.durable_under != Incarnation(0)) {
+        shortfalls_.push_back({broker.id, broker.life, copy.durable_under, *missing});
+    }
+}
 
 void LogMatching::judge(const Context& context, const BrokerView& broker, const broker::LogRecovered& recovered) {
     const std::optional<PartitionNumber> number = context.view.find(recovered.partition);
@@ -138,8 +148,8 @@ void LogMatching::judge(const Context& context, const BrokerView& broker, const 
             fmt::format("{}: broker {} calls its copy, durable up to {}, damaged, though no fault hit it (L4)",
                         partition.name, broker.id.value, copy.durable_end_offset.value));
     }
-    if (!may_differ && !recovered.damaged && copy.exists && !copy.damaged)
-        judge_durable_part(context, broker, partition, copy, recovered);
+    if (!recovered.damaged && copy.exists && !copy.damaged)
+        judge_promise(context, broker, *number, missing_durable_part(broker, partition, copy, recovered));
     if (recovered.damaged) return;  // what is left of it counts for nothing
 
     BatchNumber previous = kNoBatch;
@@ -154,6 +164,26 @@ void LogMatching::judge(const Context& context, const BrokerView& broker, const 
         }
         previous = *known;
     }
+}
+
+void LogMatching::judge(const Context& context, const BrokerView& broker, const broker::Started& started) {
+    for (const Shortfall& shortfall : shortfalls_) {
+        const bool is_hushed_up = shortfall.broker == broker.id && shortfall.life == broker.life &&
+                                  shortfall.promised_under == started.data_incarnation;
+        if (!is_hushed_up) continue;
+        context.log.report(kThis, context.time_ns,
+                           fmt::format("{}, nor does it take a new data incarnation (I10)", shortfall.message));
+    }
+    std::erase_if(shortfalls_, [&](const Shortfall& shortfall) { return shortfall.broker == broker.id; });
+}
+
+void LogMatching::judge(const Context& context, const BrokerView& broker, const broker::DamageFound& found) {
+    if (broker.disk_fault_pending) return;
+    context.log.report(
+        kThis, context.time_ns,
+        fmt::format("{}: broker {} calls its copy damaged at offset {}, though no fault hit its disk: it "
+                    "promised what was not durable, or lost it by itself (L4)",
+                    context.view.name_of(found.partition), broker.id.value, found.at.value));
 }
 
 void LogMatching::judge_acting(const Context& context, const BrokerView& broker) {

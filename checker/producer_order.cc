@@ -84,4 +84,13 @@ void ProducerOrder::judge(const Context& context, const BrokerView& broker,
     }
 }
 
+void ProducerOrder::judge(const ClientCall& call, const InitProducerIdCall& init, ViolationLog& log) {
+    if (call.outcome != Outcome::kOk || init.producer_id == kNoProducer) return;
+    const auto [holder, is_new] = given_ids_.try_emplace(init.producer_id, call.call);
+    if (is_new) return;
+    log.report(InvariantId::kProducerOrder, call.returned_ns,
+               fmt::format("client {} call {} was given the new producer id {}, which call {} had been given (T2)",
+                           call.client.value, call.call, init.producer_id.value, holder->second));
+}
+
 }  // namespace tidelock::checker

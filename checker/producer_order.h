@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "checker/history.h"
 #include "checker/invariant.h"
 #include "protocol/base/flat_map.h"
 
@@ -14,6 +15,9 @@ class ProducerOrder {
   public:
     /// Judges what this acknowledgement newly confirms.
     void judge(const Context& context, const BrokerView& broker, const broker::RecordsAcknowledged& acknowledged);
+
+    /// A new producer id is nobody else's (T2): two producers under one id would take each other for retries.
+    void judge(const ClientCall& call, const InitProducerIdCall& init, ViolationLog& log);
 
   private:
     struct LastBatch {
@@ -30,7 +34,8 @@ class ProducerOrder {
                             Progress& progress, bool report);
     static void rebuild(const Context& context, const PartitionView& partition, Progress& progress);
 
-    std::vector<Progress> progress_;  // by PartitionNumber
+    std::vector<Progress> progress_;               // by PartitionNumber
+    FlatMap<ProducerId, std::int64_t> given_ids_;  // by which call
 };
 
 }  // namespace tidelock::checker

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace tidelock::checker {
 
 void SingleLeader::take_epoch(const Context& context, const BrokerView& broker, LeaderEpoch leader_epoch,
@@ -18,6 +20,22 @@ void SingleLeader::take_epoch(const Context& context, const BrokerView& broker, 
 
 void SingleLeader::judge(const Context& context, const BrokerView& broker, const broker::ClaimCommitted& claimed) {
     take_epoch(context, broker, claimed.leader_epoch, "claimed leadership");
+    const auto known = committed_terms_.find(broker.id);
+    if (known == committed_terms_.end() || known->second.value == claimed.leader_epoch.value) return;
+    context.log.report(
+        InvariantId::kSingleLeaderPerEpoch, context.time_ns,
+        fmt::format("broker {} leads under epoch {} though the newest entry it knows to be committed is of term {}: a "
+                    "leader serves on a committed claim (R4)",
+                    broker.id.value, claimed.leader_epoch.value, known->second.value));
+}
+
+void SingleLeader::judge(const Context&, const BrokerView& broker, const broker::RaftRecovered&) {
+    committed_terms_.insert_or_assign(broker.id, Term(0));
+}
+
+void SingleLeader::judge(const Context&, const BrokerView& broker, const broker::RaftEntryCommitted& committed) {
+    const auto known = committed_terms_.find(broker.id);
+    if (known != committed_terms_.end()) known->second = std::max(known->second, committed.term);
 }
 
 void SingleLeader::judge(const Context& context, const BrokerView& broker, const broker::LeaderServing& serving) {

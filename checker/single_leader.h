@@ -13,6 +13,9 @@ class SingleLeader {
     void judge(const Context& context, const BrokerView& broker, const broker::ClaimCommitted& claimed);
     void judge(const Context& context, const BrokerView& broker, const broker::LeaderServing& serving);
     void judge(const Context& context, const BrokerView& broker, const broker::BatchAppended& appended);
+    /// What this life of the broker knows to be committed: its claim has to be among it.
+    void judge(const Context& context, const BrokerView& broker, const broker::RaftRecovered& recovered);
+    void judge(const Context& context, const BrokerView& broker, const broker::RaftEntryCommitted& committed);
 
   private:
     void take_epoch(const Context& context, const BrokerView& broker, LeaderEpoch leader_epoch, const char* deed);
@@ -22,6 +25,7 @@ class SingleLeader {
         std::uint32_t life;
     };
     FlatMap<LeaderEpoch, Holder> holders_;
+    FlatMap<BrokerId, Term> committed_terms_;  // of the newest entry that this life saw commit; none: no Raft at work
 };
 
 }  // namespace tidelock::checker

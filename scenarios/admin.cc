@@ -15,8 +15,7 @@ constexpr int kTriesMax = 5;
 
 class Admin {
   public:
-    Admin(Client& client, const AdminHooks& hooks)
-        : client_(client), hooks_(hooks), plan_(*client.workload().plan) {}
+    Admin(Client& client, const AdminHooks& hooks) : client_(client), hooks_(hooks), plan_(*client.workload().plan) {}
 
     void run() {
         if (!await_first_topics()) return;
@@ -58,6 +57,7 @@ class Admin {
             case FaultKind::kDeleteTopic:
             case FaultKind::kRecreateTopic:
             case FaultKind::kDeleteRecords:
+            case FaultKind::kSetRetention:
                 return await_topic_change(fault, random);
             default:
                 return false;
@@ -69,6 +69,7 @@ class Admin {
         if (!client_.await_topics(topics)) return false;
         const KnownTopic topic = topics[random.below(topics.size())];
         if (fault.kind == FaultKind::kGrowTopic) return await_grown(topic);
+        if (fault.kind == FaultKind::kSetRetention) return await_retention_set(topic.name, fault.size);
         if (fault.kind == FaultKind::kDeleteRecords) return await_records_deleted(topic, fault.size, random);
         // The last topic stays, or writers have nothing to do; recreating it is fine.
         if (fault.kind == FaultKind::kDeleteTopic) return topics.size() > 1 && await_deleted(topic.name);
@@ -89,11 +90,22 @@ class Admin {
 
     bool await_created(const std::string& name, std::int32_t partitions) {
         client_.begin_call(checker::CreateTopicCall{client_.calls().topic_number(name), partitions});
-        const CallReply reply =
-            client_.await_leader_call(clients::CreateTopicRequest{name, partitions, {}}, client_.call_timeout());
+        const CallReply reply = client_.await_leader_call(
+            clients::CreateTopicRequest{name, partitions, first_settings()}, client_.call_timeout());
         client_.end_call(reply.outcome());
-        return reply.is_ok() ||
-               (reply.end == CallEnd::kAnswered && reply.error() == ErrorCode::kTopicAlreadyExists);
+        return reply.is_ok() || (reply.end == CallEnd::kAnswered && reply.error() == ErrorCode::kTopicAlreadyExists);
+    }
+
+    [[nodiscard]] std::vector<clients::Setting> first_settings() const {
+        const std::int64_t records = plan_.settings[Setting::kRetentionRecords];
+        if (records == 0) return {};
+        return {{"retention.records", std::to_string(records)}};
+    }
+
+    bool await_retention_set(const std::string& name, std::int64_t records) {
+        const clients::SetTopicConfigRequest request{
+            name, {{"retention.records", std::to_string(records == 0 ? -1 : records)}}};
+        return client_.await_leader_call(request, client_.call_timeout()).is_ok();
     }
 
     bool await_deleted(const std::string& name) {
@@ -136,8 +148,7 @@ class Admin {
         if (!end || *end <= *start) return false;
         const Offset before = *start + std::max<std::int64_t>(1, (*end - *start) * share_percent / 100);
         hooks_.before_delete_records(topic.name, partition, before);
-        client_.begin_call(
-            checker::DeleteRecordsCall{client_.calls().partition_number(topic.name, partition), before});
+        client_.begin_call(checker::DeleteRecordsCall{client_.calls().partition_number(topic.name, partition), before});
         const CallReply reply =
             client_.await_leader_call(clients::DeleteRecordsRequest{name, before}, client_.call_timeout());
         client_.end_call(reply.outcome());

@@ -197,7 +197,11 @@ void BrokerHost::carry_out(sim::Host& host, const broker::Effect& effect) {
             for (const ConnectionId connection : self.connections_) host.close_connection(client_of(connection));
             self.connections_.clear();
         }
-        void operator()(const storage::FileEffect& e) const { std::visit(FileRoute{host.disk()}, e); }
+        void operator()(const storage::FileEffect& e) const {
+            const bool was_alive = host.is_alive();
+            std::visit(FileRoute{host.disk()}, e);
+            if (was_alive && self.watch_.on_file_effect) self.watch_.on_file_effect(host, e);
+        }
         void operator()(const broker::SetTimer& e) const {
             host.set_timer(sim::TimerId(static_cast<std::uint32_t>(e.timer)), host.draw(e.min, e.max));
         }

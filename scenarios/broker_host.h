@@ -37,6 +37,8 @@ Result<clients::Answer, DecodeError> decode_answer_frame(const Bytes& frame);
 /// What the layer above wants to see. Both must outlive the host.
 struct BrokerWatch {
     std::function<void(sim::Host& host, const broker::Observation& observation)> on_observation;
+    /// Right after it was handed to the disk.
+    std::function<void(sim::Host& host, const storage::FileEffect& effect)> on_file_effect;
     /// After every step: the broker between two events.
     std::function<void(sim::Host& host, const broker::Broker& broker)> on_stepped;
     /// What the checker cannot learn from the broker: who answered it, and promises that are not durable.

@@ -49,6 +49,9 @@ struct OperationText {
     std::string operator()(const checker::DeleteRecordsCall& call) const {
         return fmt::format("delete records of {} before {}", text_of(call.partition), call.before.value);
     }
+    std::string operator()(const checker::InitProducerIdCall& call) const {
+        return fmt::format("new producer id: {}", call.producer_id.value);
+    }
     std::string operator()(const checker::ListOffsetsCall& call) const {
         return fmt::format("{} offset of {}: {}", call.earliest ? "earliest" : "latest", text_of(call.partition),
                            call.offset.value);

@@ -14,8 +14,8 @@
 
 namespace tidelock::scenarios {
 
-/// Appends unique values to random partitions until told to stop. Idempotent ones retry under the same sequence and start
-/// again under a new id when a batch has to be given up; others never send a value again whose outcome is open.
+/// Appends unique values to random partitions until told to stop. Idempotent ones retry under the same sequence and
+/// start again under a new id when a batch has to be given up; others never send a value again whose outcome is open.
 void run_producer(Client& client, const ProducerPlan& plan, std::size_t position, std::uint64_t seed);
 
 /// Where a consumer has got to, kept outside its story so that the end of the schedule can be judged by it.
@@ -37,6 +37,9 @@ void run_committer(Client& client, const CommitterPlan& plan, std::uint64_t seed
 /// Asks every broker in turn what it takes for true (V22).
 void run_status_poller(Client& client, const PollerPlan& plan);
 
+/// Keeps asking the leader for what it coordinates: committed offsets of all groups, and new producer ids (V14, T2).
+void run_coordinator_poller(Client& client, const PollerPlan& plan, std::uint64_t seed);
+
 /// What an administrator's calls need to tell others before they are sent.
 struct AdminHooks {
     std::function<void(const std::string& topic)> before_delete_topic;
@@ -55,7 +58,8 @@ struct VerifiedPartition {
     bool is_gone = false;      // the serving leader has no such topic any more
     Offset high_watermark;     // what the final read had to reach
     checker::FinalRead read;
-    Offset written_end{0};  // exclusive end of the verifier's own record: a reading that stops before it is not the last
+    Offset written_end{
+        0};  // exclusive end of the verifier's own record: a reading that stops before it is not the last
 };
 struct Verification {
     bool is_finished = false;

@@ -80,6 +80,7 @@ Cluster::Cluster(const Plan& plan, sim::DigestRecording recording)
 Cluster::~Cluster() {
     is_judged_ = false;  // what stories say of their ends is no part of the run
     watcher_ = nullptr;
+    file_watcher_ = nullptr;
     death_watcher_ = nullptr;
     world_.end_stories();
 }
@@ -95,6 +96,9 @@ void Cluster::add_brokers() {
         watch.on_fact = [this](const checker::HostFact& fact) {
             tell_checker(fact);
             stop_if_violated();
+        };
+        watch.on_file_effect = [this, broker](sim::Host&, const storage::FileEffect& effect) {
+            if (file_watcher_) file_watcher_(broker, effect);
         };
         brokers_.push_back(std::make_unique<BrokerHost>(broker_config(plan_.settings, broker), std::move(watch)));
         refusals_.emplace_back();
@@ -149,6 +153,11 @@ void Cluster::start_clients() {
     for (const PollerPlan& poller : plan_.pollers) {
         Client& client = add_client(kPollerHosts + poller.id, "poller-" + std::to_string(poller.id));
         world_.spawn(client.host(), [&client, &poller] { run_status_poller(client, poller); });
+    }
+    for (const PollerPlan& poller : plan_.coordinator_pollers) {
+        Client& client =
+            add_client(kCoordinatorPollerHosts + poller.id, "coordinator-poller-" + std::to_string(poller.id));
+        world_.spawn(client.host(), [this, &client, &poller] { run_coordinator_poller(client, poller, plan_.seed); });
     }
     Client& admin = add_client(kAdminHost, "admin");
     world_.spawn(admin.host(), [this, &admin] { run_admin(admin, admin_hooks_); });

@@ -33,6 +33,7 @@ inline constexpr std::int32_t kPollerHosts = 400;
 inline constexpr std::int32_t kAdminHost = 500;
 inline constexpr std::int32_t kVerifierHost = 501;
 inline constexpr std::int32_t kScriptHost = 502;
+inline constexpr std::int32_t kCoordinatorPollerHosts = 600;
 
 /// The configuration of one broker under a plan.
 broker::Config broker_config(const Settings& settings, BrokerId id);
@@ -113,6 +114,10 @@ class Cluster {
     void set_watcher(std::function<void(BrokerId, const broker::Observation&)> watcher) {
         watcher_ = std::move(watcher);
     }
+    /// Sees what each broker does to its files, right after it was handed to the disk.
+    void set_file_watcher(std::function<void(BrokerId, const storage::FileEffect&)> watcher) {
+        file_watcher_ = std::move(watcher);
+    }
     /// Told when a broker's process has ended, for whatever reason.
     void set_death_watcher(std::function<void(BrokerId)> watcher) { death_watcher_ = std::move(watcher); }
     /// Something a checker cannot see is wrong with the run.
@@ -157,6 +162,7 @@ class Cluster {
     std::array<std::int64_t, broker::kMarkCount> marks_{};
     std::array<std::int64_t, kFaultKindCount> delivered_{};
     std::function<void(BrokerId, const broker::Observation&)> watcher_;
+    std::function<void(BrokerId, const storage::FileEffect&)> file_watcher_;
     std::function<void(BrokerId)> death_watcher_;
     std::vector<std::pair<std::string, std::string>> reports_;  // invariant, message
     bool is_losing_power_ = false;

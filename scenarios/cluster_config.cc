@@ -66,6 +66,8 @@ broker::Config broker_config(const Settings& settings, BrokerId id) {
     config.request_timeout = milliseconds(settings[Setting::kPeerTimeoutMs]);
     config.fetch_bytes_max = int32_of(settings, Setting::kFetchBytesMax);
     config.segment_bytes_max = int32_of(settings, Setting::kSegmentBytesMax);
+    config.journal_bytes_max = int32_of(settings, Setting::kJournalBytesMax);
+    config.tail_cache_bytes_max = int32_of(settings, Setting::kTailCacheBytesMax);
     config.ack_leader_durably = settings[Setting::kAckLeaderDurably] != 0;
     return config;
 }

@@ -49,7 +49,9 @@ class Consumer {
             follow_topics();
         }
         if (positions_.empty()) return client_.await_pause(client_.retry_pause());
-        turn_ = (turn_ + 1) % positions_.size();
+        // Where there is more it goes on: the others would make it wait at their ends.
+        if (!is_behind_ || turn_ >= positions_.size()) turn_ = (turn_ + 1) % positions_.size();
+        is_behind_ = false;
         return await_fetch(turn_);
     }
 
@@ -106,6 +108,7 @@ class Consumer {
         auto& call = client_.calls().operation_of<checker::FetchCall>(client_.id());
         call.records = *std::move(records);
         call.high_watermark = answer->high_watermark;
+        is_behind_ = next > positions_[at].next && next < answer->high_watermark;
         positions_[at].next = next;
         return true;
     }
@@ -133,6 +136,7 @@ class Consumer {
     std::size_t turn_ = 0;
     std::int64_t rounds_ = 0;
     bool was_silent_ = false;
+    bool is_behind_ = false;  // the last fetch did not reach the high watermark
 };
 
 /// One commit, and now and then a look at what is committed. False: the host died.
@@ -157,6 +161,17 @@ bool await_offset_fetch(Client& client, const std::string& group, const KnownTop
     const auto* answer = std::get_if<clients::OffsetFetchAnswer>(&reply.answer.body);
     if (reply.is_ok() && answer != nullptr && answer->offset.value >= 0)
         client.calls().operation_of<checker::OffsetFetchCall>(client.id()).offset = answer->offset;
+    client.end_call(reply.outcome());
+    return reply.end != CallEnd::kHostDied;
+}
+
+/// Takes a new producer id and never uses it. False: the host died.
+bool await_producer_id(Client& client) {
+    client.begin_call(checker::InitProducerIdCall{});
+    const CallReply reply = client.await_leader_call(clients::InitProducerIdRequest{}, client.call_timeout());
+    const auto* given = std::get_if<clients::InitProducerIdAnswer>(&reply.answer.body);
+    if (reply.is_ok() && given != nullptr)
+        client.calls().operation_of<checker::InitProducerIdCall>(client.id()).producer_id = given->producer_id;
     client.end_call(reply.outcome());
     return reply.end != CallEnd::kHostDied;
 }
@@ -187,11 +202,31 @@ void run_committer(Client& client, const CommitterPlan& plan, std::uint64_t seed
     }
 }
 
+void run_coordinator_poller(Client& client, const PollerPlan& plan, std::uint64_t seed) {
+    sim::Rng random(seed, "coordinator-poller", static_cast<std::uint64_t>(plan.id));
+    const auto groups = static_cast<std::uint64_t>(client.workload().plan->committers.size());
+    std::vector<KnownTopic> topics;
+    for (std::int64_t round = 0;; ++round) {
+        if (!client.await_pause(milliseconds(plan.interval_ms))) return;
+        if (groups == 0 || round % 4 == 0) {
+            if (!await_producer_id(client)) return;
+            continue;
+        }
+        if ((topics.empty() || round % 32 == 1) && !client.await_topics(topics) && topics.empty()) continue;
+        const std::string group = "g" + std::to_string(1 + random.below(groups));
+        const KnownTopic& topic = topics[random.below(topics.size())];
+        const PartitionIndex partition(
+            static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(topic.partition_count))));
+        if (!await_offset_fetch(client, group, topic, partition)) return;
+    }
+}
+
 void run_status_poller(Client& client, const PollerPlan& plan) {
     for (std::int32_t turn = plan.id;; ++turn) {
         if (!client.await_pause(milliseconds(plan.interval_ms))) return;
         const BrokerId broker(turn % client.workload().broker_count + 1);
-        if (client.await_call(broker, clients::StatusRequest{}, client.short_timeout()).end == CallEnd::kHostDied) return;
+        if (client.await_call(broker, clients::StatusRequest{}, client.short_timeout()).end == CallEnd::kHostDied)
+            return;
     }
 }
 

@@ -13,6 +13,7 @@ constexpr FaultKind kOwnKinds[] = {
     FaultKind::kRollingRestart,   FaultKind::kMixedConfiguration, FaultKind::kClockDriftBeyondBound,
     FaultKind::kCreateTopic,      FaultKind::kGrowTopic,          FaultKind::kDeleteTopic,
     FaultKind::kRecreateTopic,    FaultKind::kDeleteRecords,      FaultKind::kTransferLeadership,
+    FaultKind::kPowerLossAtWrite, FaultKind::kSetRetention,
 };
 constexpr FaultKind kOrderKinds[] = {FaultKind::kProducerCrash, FaultKind::kZombieProducer, FaultKind::kSlowConsumer,
                                      FaultKind::kConsumerReconnect};
@@ -39,7 +40,8 @@ std::vector<std::pair<std::string, std::int64_t>> fault_counts(Cluster& cluster)
 
 std::vector<std::string> counted_fault_names() {
     std::vector<std::string> names;
-    for (std::size_t i = 0; i < sim::kFaultKindCount; ++i) names.emplace_back(sim::text_of(static_cast<sim::FaultKind>(i)));
+    for (std::size_t i = 0; i < sim::kFaultKindCount; ++i)
+        names.emplace_back(sim::text_of(static_cast<sim::FaultKind>(i)));
     for (const FaultKind kind : kOwnKinds) names.push_back(own_name(kind));
     for (const FaultKind kind : kOrderKinds) names.push_back(own_name(kind));
     std::sort(names.begin(), names.end());

@@ -1,5 +1,5 @@
-/// Every fault a plan can hold, as one table (ARCHITECTURE 4): where it stands in the JSON, what its size means, whether
-/// it destroys data. The scenario reader, the generator, the nemesis and `tidelock list faults` work from it.
+/// Every fault a plan can hold, as one table (ARCHITECTURE 4): where it stands in the JSON, what its size means,
+/// whether it destroys data. The scenario reader, the generator, the nemesis and `tidelock list faults` work from it.
 #pragma once
 
 #include <cstddef>
@@ -35,6 +35,7 @@ enum class FaultKind : std::uint8_t {
     kKill,
     kKillAtStep,
     kPowerLoss,
+    kPowerLossAtWrite,
     kPause,
     kSlowHost,
     kRollingRestart,
@@ -60,6 +61,7 @@ enum class FaultKind : std::uint8_t {
     kDeleteTopic,
     kRecreateTopic,
     kDeleteRecords,
+    kSetRetention,
     kTransferLeadership,
     // clients
     kProducerCrash,

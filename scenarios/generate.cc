@@ -1,5 +1,5 @@
-// From a scenario and a seed to a plan. Every draw comes from a stream named by what it is for, so that switching a fault
-// or a client on or off leaves all the others as they were.
+// From a scenario and a seed to a plan. Every draw comes from a stream named by what it is for, so that switching a
+// fault or a client on or off leaves all the others as they were.
 #include <algorithm>
 
 #include "scenarios/plan.h"
@@ -59,6 +59,8 @@ void add_clients(Plan& plan) {
         plan.committers.push_back({id, settings[Setting::kCommitIntervalMs]});
     for (std::int32_t id = 1; id <= settings[Setting::kStatusPollers]; ++id)
         plan.pollers.push_back({id, settings[Setting::kStatusIntervalMs]});
+    for (std::int32_t id = 1; id <= settings[Setting::kCoordinatorPollers]; ++id)
+        plan.coordinator_pollers.push_back({id, settings[Setting::kCoordinatorIntervalMs]});
 }
 
 Aim draw_aim(sim::Rng& rng) {

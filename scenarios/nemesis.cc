@@ -11,6 +11,8 @@ Nemesis::Nemesis(Cluster& cluster)
     for (std::size_t i = 0; i < sim::kFaultKindCount; ++i)
         background_[i] = world_.faults().rate(static_cast<sim::FaultKind>(i));
     cluster.set_watcher([this](BrokerId broker, const broker::Observation& seen) { on_observation(broker, seen); });
+    cluster.set_file_watcher(
+        [this](BrokerId broker, const storage::FileEffect& effect) { on_file_effect(broker, effect); });
     cluster.set_death_watcher([this](BrokerId broker) { on_death(broker); });
 }
 
@@ -131,6 +133,7 @@ void Nemesis::fire_clock(const PlannedFault& fault, sim::Rng& random) {
 void Nemesis::heal() {
     is_healed_ = true;
     armed_.clear();
+    armed_power_.clear();
     bool is_anybody_unwell = false;
     for (std::int32_t id = 1; id <= cluster_.broker_count(); ++id)
         is_anybody_unwell = is_anybody_unwell || !cluster_.refusal(BrokerId(id)).empty();

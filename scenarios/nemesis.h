@@ -14,6 +14,22 @@
 
 namespace tidelock::scenarios {
 
+/// What a broker does to its files, as far as power losses are aimed at it.
+enum class FileDeed : std::uint8_t {
+    kSegmentWrite,
+    kSegmentBegin,
+    kCut,
+    kJournalWrite,
+    kJournalBegin,
+    kRaftWrite,
+    kTopicsWrite,
+    kIdentityWrite,
+    kRename,
+    kRemove,
+    kNamesSync,
+    kAnything,
+};
+
 class Nemesis {
   public:
     explicit Nemesis(Cluster& cluster);
@@ -22,8 +38,8 @@ class Nemesis {
 
     /// Takes all faults of the plan but those of the operator, which the administrator carries out.
     void schedule_faults();
-    /// The heal point: nothing new fires, everything is undone, dead brokers start again; or a random majority only, when
-    /// the plan says so and no replica is being recopied.
+    /// The heal point: nothing new fires, everything is undone, dead brokers start again; or a random majority only,
+    /// when the plan says so and no replica is being recopied.
     void heal();
     /// To be called now and then: an operator looks after brokers that refuse to start.
     void tend();
@@ -45,6 +61,16 @@ class Nemesis {
         std::int64_t occurrences_left;
         std::uint64_t effects;  // which effect after it
         Duration downtime;
+    };
+
+    /// A power loss that waits for a broker to do something to its files.
+    struct ArmedPowerLoss {
+        const PlannedFault* fault = nullptr;
+        BrokerId broker;
+        FileDeed deed = FileDeed::kAnything;
+        std::uint64_t occurrences_left = 1;
+        std::int64_t strikes_left = 1;
+        sim::Rng random{0};
     };
 
     void fire(const PlannedFault& fault);
@@ -81,6 +107,9 @@ class Nemesis {
     void arm_kill(const PlannedFault& fault, sim::Rng& random);
     void on_observation(BrokerId broker, const broker::Observation& observation);
     void on_death(BrokerId broker);
+    void arm_power_loss(const PlannedFault& fault, sim::Rng& random);
+    void on_file_effect(BrokerId broker, const storage::FileEffect& effect);
+    void strike_power(ArmedPowerLoss armed);
 
     // disk
     void limit_rate(const PlannedFault& fault, sim::FaultKind kind, std::uint32_t per_million);
@@ -93,6 +122,7 @@ class Nemesis {
     sim::World& world_;
     std::vector<RateWindow> rates_;
     std::vector<ArmedKill> armed_;
+    std::vector<ArmedPowerLoss> armed_power_;
     std::vector<std::optional<Duration>> restart_after_;  // by broker: an armed kill's downtime
     std::vector<BrokerId> frozen_;
     std::array<sim::FaultRate, sim::kFaultKindCount> background_{};

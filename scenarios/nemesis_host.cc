@@ -9,10 +9,32 @@ namespace tidelock::scenarios {
 
 namespace {
 
+/// Where the kind stands among all observations.
+template <typename Kind, std::size_t at = 0>
+constexpr std::size_t index_of() {
+    if constexpr (std::is_same_v<Kind, std::variant_alternative_t<at, broker::Observation>>)
+        return at;
+    else
+        return index_of<Kind, at + 1>();
+}
+template <typename Kind>
+constexpr std::size_t observation_index = index_of<Kind>();
+
 constexpr std::uint32_t kSyncFailurePpm = 200'000;
 constexpr std::uint32_t kReadFailurePpm = 500'000;
 constexpr std::uint32_t kMisdirectionPpm = 200'000;
 constexpr std::uint64_t kUnlimitedBytes = UINT64_MAX;
+
+/// After these a death leaves the most behind that somebody else has to understand.
+constexpr std::size_t kTurningPoints[] = {
+    observation_index<broker::VoteGranted>,        observation_index<broker::RaftEntryAppended>,
+    observation_index<broker::ClaimCommitted>,     observation_index<broker::LeaderServing>,
+    observation_index<broker::FollowingLeader>,    observation_index<broker::InSyncSetProposed>,
+    observation_index<broker::InSyncSetCommitted>, observation_index<broker::TopicCreated>,
+    observation_index<broker::TopicGrown>,         observation_index<broker::TopicDropped>,
+    observation_index<broker::LogTruncated>,       observation_index<broker::LogReset>,
+    observation_index<broker::LogStartAdvanced>,   observation_index<broker::DataIncarnationRenewed>,
+    observation_index<broker::RecordsAcknowledged>};
 
 Duration scaled(Duration duration, std::int64_t percent) {
     return Duration(duration.value / 100 * percent);
@@ -22,6 +44,7 @@ Duration scaled(Duration duration, std::int64_t percent) {
 
 void Nemesis::fire_process(const PlannedFault& fault, sim::Rng& random) {
     if (fault.kind == FaultKind::kPowerLoss) return lose_power(fault, random);
+    if (fault.kind == FaultKind::kPowerLossAtWrite) return arm_power_loss(fault, random);
     if (fault.kind == FaultKind::kRollingRestart) return roll(fault, random);
     if (fault.kind == FaultKind::kMixedConfiguration) return mix_configuration(fault, random);
     if (fault.kind == FaultKind::kKillAtStep) return arm_kill(fault, random);
@@ -93,7 +116,9 @@ void Nemesis::mix_configuration(const PlannedFault& fault, sim::Rng& random) {
 void Nemesis::arm_kill(const PlannedFault& fault, sim::Rng& random) {
     ArmedKill kill{};
     kill.broker = victim_of(fault, random);
-    kill.observation = random.below(std::variant_size_v<broker::Observation>);
+    const bool is_turning_point = random.below(2) == 0;
+    kill.observation = is_turning_point ? kTurningPoints[random.below(std::size(kTurningPoints))]
+                                        : random.below(std::variant_size_v<broker::Observation>);
     kill.occurrences_left = fault.size;
     kill.effects = 1 + random.below(4);
     kill.downtime = milliseconds(fault.duration_ms);
@@ -121,7 +146,8 @@ void Nemesis::on_death(BrokerId broker) {
     downtime.reset();
 }
 
-// --- disks ------------------------------------------------------------------------------------------------------------
+// --- disks
+// ------------------------------------------------------------------------------------------------------------
 
 void Nemesis::fire_disk(const PlannedFault& fault, sim::Rng& random) {
     const BrokerId victim = victim_of(fault, random);
@@ -169,7 +195,8 @@ void Nemesis::rot(const PlannedFault& fault, BrokerId victim, sim::Rng& random) 
     if (!cluster_.allows_damage(victim)) return withhold(fault, "another replica is damaged");
     sim::Disk& disk = world_.host(host_of(victim)).disk();
     trace(fault, fmt::format("{} bits on broker {}", fault.size, victim.value));
-    for (std::int64_t i = 0; i < fault.size; ++i) disk.rot_random(random);
+    // The journal is small among segments, and says what they promise: it has a share of its own.
+    for (std::int64_t i = 0; i < fault.size; ++i) disk.rot_random(random, random.below(4) == 0 ? "checkpoint." : "");
 }
 
 void Nemesis::empty(const PlannedFault& fault, BrokerId victim) {

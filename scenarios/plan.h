@@ -1,6 +1,6 @@
-/// A plan is what a seed means, written out: the configuration, every client, every fault with its time and target. Runs,
-/// replays and shrinking work on plans. Taking an element out shifts nothing else: each element carries its own `choice`,
-/// the seed of everything that is drawn for it while the plan runs.
+/// A plan is what a seed means, written out: the configuration, every client, every fault with its time and target.
+/// Runs, replays and shrinking work on plans. Taking an element out shifts nothing else: each element carries its own
+/// `choice`, the seed of everything that is drawn for it while the plan runs.
 #pragma once
 
 #include <cstdint>
@@ -67,6 +67,7 @@ struct Plan {
     std::vector<ConsumerPlan> consumers;
     std::vector<CommitterPlan> committers;
     std::vector<PollerPlan> pollers;
+    std::vector<PollerPlan> coordinator_pollers;
     std::vector<PlannedFault> faults;  // by time, then id
     bool heals_core_only = false;      // the heal point leaves a minority cut off
     std::vector<std::string> skipped;  // what a read plan held and this build does not know
@@ -78,8 +79,8 @@ Plan generate(const Scenario& scenario, std::uint64_t seed);
 
 /// JSON text, one fault a line. Failure files contain it.
 std::string to_json(const Plan& plan);
-/// Reads what `to_json` wrote. Elements this build does not know are left out and listed in `skipped`; anything malformed
-/// is refused with the path of the key, below "FILE: plan".
+/// Reads what `to_json` wrote. Elements this build does not know are left out and listed in `skipped`; anything
+/// malformed is refused with the path of the key, below "FILE: plan".
 Result<Plan, InputError> parse_plan(std::string_view json_text, std::string_view file);
 
 /// "leader", "none" ...: the words plans use.

@@ -57,8 +57,8 @@ std::string to_text(const PollerPlan& poller) {
 std::string to_text(const PlannedFault& fault) {
     return fmt::format(
         R"({{"id": {}, "fault": "{}", "at_ms": {}, "duration_ms": {}, "aim": "{}", "broker": {}, "size": {}, "choice": "{}"}})",
-        fault.id, full_name_of(fault.kind), fault.at_ms, fault.duration_ms, name_of(fault.aim), fault.broker, fault.size,
-        fault.choice);
+        fault.id, full_name_of(fault.kind), fault.at_ms, fault.duration_ms, name_of(fault.aim), fault.broker,
+        fault.size, fault.choice);
 }
 
 template <typename Element>
@@ -168,7 +168,8 @@ void read_settings(ObjectReader& plan_object, Plan& plan) {
         Range read_value{plan.settings[*setting], plan.settings[*setting]};
         const std::string key_path = plan_object.path_of("settings") + "." + path;
         read_setting_range(value, info_of(*setting), key_path, read_value, plan_object.complaint());
-        if (read_value.min != read_value.max) plan_object.complaint().add(key_path, "a plan holds one value, not a range");
+        if (read_value.min != read_value.max)
+            plan_object.complaint().add(key_path, "a plan holds one value, not a range");
         plan.settings[*setting] = read_value.min;
     }
 }
@@ -192,6 +193,7 @@ std::string to_json(const Plan& plan) {
     text += fmt::format("  \"consumers\": {},\n", list_json(plan.consumers));
     text += fmt::format("  \"committers\": {},\n", list_json(plan.committers));
     text += fmt::format("  \"pollers\": {},\n", list_json(plan.pollers));
+    text += fmt::format("  \"coordinator_pollers\": {},\n", list_json(plan.coordinator_pollers));
     text += fmt::format("  \"faults\": {}\n}}\n", list_json(plan.faults));
     return text;
 }
@@ -213,6 +215,7 @@ Result<Plan, InputError> parse_plan(std::string_view json_text, std::string_view
     read_list(object, "consumers", plan.consumers, plan);
     read_list(object, "committers", plan.committers, plan);
     read_list(object, "pollers", plan.pollers, plan);
+    read_list(object, "coordinator_pollers", plan.coordinator_pollers, plan);
     read_list(object, "faults", plan.faults, plan);
     object.finish();
     if (!complaint.is_empty()) return Failure<InputError>({fmt::format("{}: {}", file, complaint.text())});

@@ -1,5 +1,6 @@
 // The producer's story.
 #include <algorithm>
+#include <utility>
 
 #include "protocol/clients/producers.h"
 #include "protocol/storage/record_batch.h"
@@ -50,7 +51,9 @@ enum class Sent : std::uint8_t { kAppended, kRefused, kOpen, kHostDied };
 class Producer {
   public:
     Producer(Client& client, const ProducerPlan& plan, std::size_t position, std::uint64_t seed)
-        : client_(client), plan_(plan), orders_(client.workload().producer_orders[position]),
+        : client_(client),
+          plan_(plan),
+          orders_(client.workload().producer_orders[position]),
           random_(seed, "producer", static_cast<std::uint64_t>(plan.id)) {}
 
     void run() {
@@ -69,15 +72,37 @@ class Producer {
             if (!client_.await_topics(topics_) && topics_.empty()) return client_.await_pause(client_.retry_pause());
         }
         if (!await_identity()) return client_.host().is_alive();
-        if (orders_.zombie_until_ns > client_.true_now_ns() && plan_.is_idempotent && !zombie_) return await_replacement();
+        if (orders_.zombie_until_ns > client_.true_now_ns() && plan_.is_idempotent && !zombie_)
+            return await_replacement();
         if (zombie_ && orders_.zombie_until_ns <= client_.true_now_ns()) return await_zombie_return();
+        if (is_late_retry_due()) return await_late_retry();
         return await_batch(identity_);
+    }
+
+    /// Now and then a batch that was acknowledged arrives again, with others acknowledged since: a duplicate's answer
+    /// is the offset it has (T2).
+    bool is_late_retry_due() {
+        if (plan_.acks != PlannedAcks::kAll || acknowledged_.empty()) return false;
+        const bool is_same_life =
+            acknowledged_by_ == std::pair(identity_.producer_id, identity_.producer_epoch) && !zombie_;
+        if (!is_same_life) acknowledged_.clear();
+        return is_same_life && random_.below(kRoundsBetweenLateRetries) == 0;
+    }
+
+    bool await_late_retry() {
+        Batch batch = acknowledged_[random_.below(acknowledged_.size())];
+        return await_attempt(batch) != Sent::kHostDied;
     }
 
     bool await_identity() {
         if (!plan_.is_idempotent || identity_.producer_id != kNoProducer) return true;
+        client_.begin_call(checker::InitProducerIdCall{});
         const CallReply reply = client_.await_leader_call(clients::InitProducerIdRequest{}, client_.call_timeout());
-        return take_identity(reply, identity_);
+        const bool is_given = take_identity(reply, identity_);
+        if (is_given)
+            client_.calls().operation_of<checker::InitProducerIdCall>(client_.id()).producer_id = identity_.producer_id;
+        client_.end_call(reply.outcome());
+        return is_given;
     }
 
     static bool take_identity(const CallReply& reply, Identity& identity) {
@@ -204,9 +229,13 @@ class Producer {
         const TopicPartition partition{batch.topic.id, batch.partition};
         batch.identity->next_sequence[partition] =
             clients::sequence_after(batch.base_sequence, static_cast<std::int32_t>(batch.values.size()));
+        if (batch.identity != &identity_) return;
+        const std::pair life(identity_.producer_id, identity_.producer_epoch);
+        if (acknowledged_by_ != life) acknowledged_.clear();
+        acknowledged_by_ = life;
+        if (acknowledged_.size() == kAcknowledgedKept) acknowledged_.erase(acknowledged_.begin());
+        acknowledged_.push_back(batch);
     }
-
-
     /// A batch that may be in the log must not share its sequence with another: the next one needs a new life. One that
     /// was refused for sure left no trace.
     void give_up(Identity& identity) {
@@ -232,6 +261,8 @@ class Producer {
     }
 
     static constexpr std::int64_t kRoundsBetweenMetadata = 24;
+    static constexpr std::uint64_t kRoundsBetweenLateRetries = 12;
+    static constexpr std::size_t kAcknowledgedKept = 4;
 
     Client& client_;
     const ProducerPlan& plan_;
@@ -239,7 +270,9 @@ class Producer {
     sim::Rng random_;
     std::vector<KnownTopic> topics_;
     Identity identity_;
-    std::optional<Identity> zombie_;  // the life that was replaced and does not know it
+    std::optional<Identity> zombie_;   // the life that was replaced and does not know it
+    std::vector<Batch> acknowledged_;  // the newest few, of one life
+    std::pair<ProducerId, ProducerEpoch> acknowledged_by_{kNoProducer, ProducerEpoch(-1)};
     std::int64_t next_value_ = 1;
     std::int64_t rounds_ = 0;
     bool may_retry_refused_ = true;

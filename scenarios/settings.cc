@@ -18,14 +18,7 @@ constexpr SettingInfo on_off(Setting setting, std::string_view path, std::string
 }
 constexpr SettingInfo choice(Setting setting, std::string_view path, std::span<const std::string_view> choices,
                              std::string_view doc) {
-    return {setting,
-            path,
-            SettingType::kChoice,
-            0,
-            static_cast<std::int64_t>(choices.size()) - 1,
-            0,
-            doc,
-            choices};
+    return {setting, path, SettingType::kChoice, 0, static_cast<std::int64_t>(choices.size()) - 1, 0, doc, choices};
 }
 
 using enum Setting;
@@ -43,6 +36,8 @@ constexpr std::array<SettingInfo, kSettingCount> kSettings{{
             "event budget for each virtual second: going past it is a livelock (V16)"),
     integer(kTopics, "topics.count", {0, 64}, 1, "topics created at the start, named t0, t1, ..."),
     integer(kPartitions, "topics.partitions", {1, 64}, 2, "partitions of each topic"),
+    integer(kRetentionRecords, "topics.retention_records", {0, 1'000'000}, 0,
+            "records a partition keeps, of every topic created (L7); 0: all"),
     integer(kElectionTimeoutMinMs, "broker.election_timeout_min_ms", {10, 60'000}, 300, "ms, lower end of the draw"),
     integer(kElectionTimeoutMaxMs, "broker.election_timeout_max_ms", {10, 120'000}, 600, "ms, upper end of the draw"),
     integer(kHeartbeatMs, "broker.heartbeat_ms", {1, 60'000}, 100, "ms between a Raft leader's heartbeats"),
@@ -60,6 +55,10 @@ constexpr std::array<SettingInfo, kSettingCount> kSettings{{
     integer(kPeerTimeoutMs, "broker.peer_timeout_ms", {10, 60'000}, 1'000, "ms before a peer request is given up"),
     integer(kFetchBytesMax, "broker.fetch_bytes_max", {128, 64 << 20}, 1 << 20, "bytes in one fetch answer"),
     integer(kSegmentBytesMax, "broker.segment_bytes_max", {256, 1 << 30}, 1 << 20, "bytes before a new segment"),
+    integer(kJournalBytesMax, "broker.journal_bytes_max", {512, 1 << 30}, 1 << 20,
+            "bytes before the checkpoint journal is rewritten into a new file"),
+    integer(kTailCacheBytesMax, "broker.tail_cache_bytes_max", {0, 1 << 30}, 64 << 10,
+            "bytes of a partition's newest records kept in memory: the less, the more is read from disk"),
     on_off(kAckLeaderDurably, "broker.ack_leader_durably", "acks=leader waits for the local sync (A5)"),
     on_off(kSeedExpandAtHighWatermarkOnly, "broker.seed_rules.expand_at_high_watermark_only", "D1, KAFKA-7128"),
     on_off(kSeedSingleShotTruncation, "broker.seed_rules.single_shot_truncation", "D2, KIP-279"),
@@ -85,8 +84,7 @@ constexpr std::array<SettingInfo, kSettingCount> kSettings{{
     integer(kDriftPpm, "clocks.drift_ppm", {0, 100'000}, 100, "largest rate error of a host's monotonic clock"),
     integer(kDriftBoundPpm, "clocks.bound_ppm", {0, 100'000}, 1'000, "rate error the brokers are told to expect"),
     integer(kSyncMinUs, "disk.sync_min_us", {0, 60'000'000}, 100, "us, fastest sync"),
-    integer(kSyncMaxUs, "disk.sync_max_us", {1, 60'000'000}, 20'000,
-            "us, slowest sync; most are near a tenth of it"),
+    integer(kSyncMaxUs, "disk.sync_max_us", {1, 60'000'000}, 20'000, "us, slowest sync; most are near a tenth of it"),
     integer(kReadMinUs, "disk.read_min_us", {0, 60'000'000}, 20, "us, fastest read"),
     integer(kReadMaxUs, "disk.read_max_us", {1, 60'000'000}, 2'000, "us, slowest read; most are near a tenth of it"),
     integer(kUnsyncedWriteLostPpm, "disk.crash.unsynced_write_lost_ppm", {0, 1'000'000}, 500'000,
@@ -116,6 +114,10 @@ constexpr std::array<SettingInfo, kSettingCount> kSettings{{
     integer(kCommitIntervalMs, "clients.commit_interval_ms", {1, 600'000}, 1'500, "ms between two commits"),
     integer(kStatusPollers, "clients.status_pollers", {0, 64}, 1, "pollers of every broker's status (V22)"),
     integer(kStatusIntervalMs, "clients.status_interval_ms", {1, 600'000}, 3'000, "ms between two status questions"),
+    integer(kCoordinatorPollers, "clients.coordinator_pollers", {0, 64}, 0,
+            "clients that keep asking for committed offsets and new producer ids (V14, T2)"),
+    integer(kCoordinatorIntervalMs, "clients.coordinator_interval_ms", {1, 600'000}, 150,
+            "ms between two such questions"),
     integer(kRetryPauseMs, "clients.retry_pause_ms", {1, 600'000}, 200, "ms, longest pause before another try"),
     integer(kShortTimeoutMs, "clients.short_timeout_ms", {1, 600'000}, 800, "ms for an answer that waits for nothing"),
     integer(kCallTimeoutMs, "clients.call_timeout_ms", {10, 600'000}, 2'500, "ms before an answer is given up"),
@@ -141,8 +143,8 @@ const SettingInfo& info_of(Setting setting) {
 }
 
 std::optional<Setting> setting_of(std::string_view path) {
-    const auto* found = std::find_if(kSettings.begin(), kSettings.end(),
-                                     [path](const SettingInfo& info) { return info.path == path; });
+    const auto* found =
+        std::find_if(kSettings.begin(), kSettings.end(), [path](const SettingInfo& info) { return info.path == path; });
     if (found == kSettings.end()) return std::nullopt;
     return found->setting;
 }

@@ -1,4 +1,6 @@
 // V10, V14 and V21: producers in order, offsets that do not go back, and the cluster as clients see it.
+#include <algorithm>
+
 #include "tests/checker/story.h"
 
 namespace tidelock::checker {
@@ -147,6 +149,37 @@ TEST_CASE("V21: acknowledged records are there at the end") {
     SECTION("the topic not deleted for sure") {
         story.call(DeleteTopicCall{ClientTopic(1)}, Outcome::kFailed);
         REQUIRE_FALSE(story.end({}).is_clean());
+    }
+}
+
+TEST_CASE("V10: a new producer id is nobody else's") {
+    ClientStory story;
+    story.call(InitProducerIdCall{ProducerId(7)}).call(InitProducerIdCall{ProducerId(8)});
+    story.call(InitProducerIdCall{}, Outcome::kUnknown).call(InitProducerIdCall{}, Outcome::kUnknown);
+    REQUIRE(story.is_clean());
+    REQUIRE_THAT(story.call(InitProducerIdCall{ProducerId(7)}).message(), Contains("which call 1 had been given"));
+}
+
+TEST_CASE("V21: a topic change that was answered is not taken back") {
+    ClientStory story;
+    story.call(CreateTopicCall{ClientTopic(1), 1}).call(GrowTopicCall{ClientTopic(1), 2});
+    story.call(CreateTopicCall{ClientTopic(2), 1}).call(DeleteTopicCall{ClientTopic(2)}, Outcome::kUnknown);
+    FinalView view;
+    view.reads.push_back(FinalRead{kClientX0, true, Offset(0), {}});
+    const auto has_lost_topic = [&story] {
+        const std::vector<Violation>& all = story.checker.violations();
+        return std::any_of(all.begin(), all.end(), [](const Violation& violation) {
+            return violation.message.starts_with("lost topic: topic 1 was created with 2 partition(s)");
+        });
+    };
+    SECTION("both partitions are read at the end") {
+        view.reads.push_back(FinalRead{{ClientTopic(1), PartitionIndex(1)}, true, Offset(0), {}});
+        story.checker.at_end(++story.now, view);
+        REQUIRE_FALSE(has_lost_topic());
+    }
+    SECTION("one of them is") {
+        story.checker.at_end(++story.now, view);
+        REQUIRE(has_lost_topic());
     }
 }
 

@@ -44,6 +44,20 @@ TEST_CASE("V2: nobody appends as leader without a committed claim") {
     }
 }
 
+TEST_CASE("V2: who leads has seen its claim commit in this life") {
+    Story story;
+    story.see(1, broker::RaftRecovered{Incarnation(1), Term(1), BrokerId(1), LogIndex(0), {}});
+    SECTION("it has") {
+        story.see(1, broker::RaftEntryAppended{LogIndex(1), Term(1), 5});
+        story.see(1, broker::RaftEntryCommitted{LogIndex(1), Term(1), 5, Term(1)}).claim(1, 1);
+        REQUIRE_FALSE(story.breaks("single-leader-per-epoch"));
+    }
+    SECTION("it has not") {
+        story.claim(1, 1);
+        REQUIRE_THAT(story.message("single-leader-per-epoch"), Contains("a leader serves on a committed claim"));
+    }
+}
+
 TEST_CASE("V18: nothing is answered under an authority that was given up") {
     Story story;
     story.lead(1, 1).append(1, {0}).durable(1, 1);

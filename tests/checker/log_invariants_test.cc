@@ -51,6 +51,37 @@ TEST_CASE("V4: the same batch follows the same batch") {
     }
 }
 
+TEST_CASE("V4: damage is found only where a fault did some") {
+    Story story;
+    story.lead(1, 1).append(1, {0}).durable(1, 1);
+    SECTION("on a disk that no fault hit") {
+        story.see(1, broker::DamageFound{kX0, Offset(0)});
+        REQUIRE_THAT(story.message("log-matching"), Contains("damaged at offset 0, though no fault hit its disk"));
+    }
+    SECTION("on one that a fault hit") {
+        story.damage_disk(1).see(1, broker::DamageFound{kX0, Offset(0)});
+        REQUIRE(story.broken() == kNothing);
+    }
+}
+
+TEST_CASE("V4: a copy that lost what it had promised says so, or comes back as another") {
+    Story story;
+    story.lead(1, 1).append(1, {0}).append(1, {1}).durable(1, 2).damage_disk(1).kill(1);
+    story.fact(BrokerBooted{BrokerId(1), ++story.life[1]});
+    SECTION("it says so") {
+        story.recover(1, {{0}}, true).see(1, broker::Started{Incarnation(1), Incarnation(1)});
+        REQUIRE(story.broken() == kNothing);
+    }
+    SECTION("it is another") {
+        story.recover(1, {{0}}).see(1, broker::Started{Incarnation(1), Incarnation(77)});
+        REQUIRE(story.broken() == kNothing);
+    }
+    SECTION("it hushes it up") {
+        story.recover(1, {{0}}).see(1, broker::Started{Incarnation(1), Incarnation(1)});
+        REQUIRE_THAT(story.message("log-matching"), Contains("nor does it take a new data incarnation"));
+    }
+}
+
 TEST_CASE("V4: no gap, no overlap, no epoch that goes down") {
     Story story;
     story.lead(1, 1).append(1, {0}).append(1, {1});

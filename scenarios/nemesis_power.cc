@@ -1,0 +1,122 @@
+// Power that fails at a chosen moment: right after a broker wrote something of a certain kind, while that is still on
+// its way to the disk, and again while it recovers from that.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "protocol/storage/checkpoint_journal.h"
+#include "protocol/storage/segment_log.h"
+#include "scenarios/nemesis.h"
+
+namespace tidelock::scenarios {
+
+namespace {
+
+constexpr std::string_view kDeedNames[] = {
+    "segment write", "first write to a segment", "cut",    "journal write", "new journal",   "Raft state write",
+    "topics write",  "identity write",           "rename", "removal",       "sync of names", "anything"};
+/// What happens all the time is drawn more often than what may not happen again in the schedule.
+constexpr FileDeed kDrawnDeeds[] = {
+    FileDeed::kSegmentWrite, FileDeed::kSegmentWrite, FileDeed::kSegmentBegin, FileDeed::kSegmentBegin,
+    FileDeed::kCut,          FileDeed::kJournalWrite, FileDeed::kJournalWrite, FileDeed::kJournalBegin,
+    FileDeed::kRaftWrite,    FileDeed::kRaftWrite,    FileDeed::kTopicsWrite,  FileDeed::kIdentityWrite,
+    FileDeed::kRename,       FileDeed::kRemove,       FileDeed::kNamesSync,    FileDeed::kAnything};
+
+bool is_segment(const storage::FileName& name) {
+    const auto file = storage::parse_partition_file(name.text());
+    return file && file->kind == storage::PartitionFileKind::kSegment;
+}
+
+bool is_journal(const storage::FileName& name) {
+    return storage::parse_journal_file_name(name.text()).has_value();
+}
+
+struct DeedMatch {
+    FileDeed deed;
+
+    bool operator()(const storage::WriteFile& e) const {
+        const std::string_view name = e.name.text();
+        switch (deed) {
+            case FileDeed::kSegmentWrite:
+                return is_segment(e.name);
+            case FileDeed::kSegmentBegin:
+                return e.position == 0 && is_segment(e.name);
+            case FileDeed::kJournalWrite:
+                return is_journal(e.name);
+            case FileDeed::kJournalBegin:
+                return e.position == 0 && name.starts_with("checkpoint.");
+            case FileDeed::kRaftWrite:
+                return name.starts_with("raft.");
+            case FileDeed::kTopicsWrite:
+                return name.starts_with("topics.");
+            case FileDeed::kIdentityWrite:
+                return name.starts_with("identity.");
+            default:
+                return false;
+        }
+    }
+    bool operator()(const storage::TruncateFile& e) const { return deed == FileDeed::kCut && is_segment(e.name); }
+    bool operator()(const storage::SyncFile&) const { return false; }
+    bool operator()(const storage::SyncDirectory&) const { return deed == FileDeed::kNamesSync; }
+    bool operator()(const storage::RenameFile&) const { return deed == FileDeed::kRename; }
+    bool operator()(const storage::RemoveFile&) const { return deed == FileDeed::kRemove; }
+    bool operator()(const storage::ReadFile&) const { return false; }
+};
+
+bool is_deed(FileDeed deed, const storage::FileEffect& effect) {
+    return deed == FileDeed::kAnything || std::visit(DeedMatch{deed}, effect);
+}
+
+}  // namespace
+
+void Nemesis::arm_power_loss(const PlannedFault& fault, sim::Rng& random) {
+    ArmedPowerLoss armed{};
+    armed.fault = &fault;
+    armed.broker = victim_of(fault, random);
+    armed.deed = kDrawnDeeds[random.below(std::size(kDrawnDeeds))];
+    armed.occurrences_left = 1 + random.below(3);
+    armed.strikes_left = fault.size;
+    armed.random = random;
+    trace(fault, fmt::format("armed on broker {} for: {}", armed.broker.value,
+                             kDeedNames[static_cast<std::size_t>(armed.deed)]));
+    armed_power_.push_back(armed);
+}
+
+void Nemesis::on_file_effect(BrokerId broker, const storage::FileEffect& effect) {
+    for (std::size_t i = 0; i < armed_power_.size(); ++i) {
+        ArmedPowerLoss& armed = armed_power_[i];
+        if (armed.broker != broker || !is_deed(armed.deed, effect)) continue;
+        if (--armed.occurrences_left > 0) continue;
+        const ArmedPowerLoss striking = armed;
+        armed_power_.erase(armed_power_.begin() + static_cast<std::ptrdiff_t>(i));
+        return strike_power(striking);
+    }
+}
+
+/// Somewhere between the write and the end of its sync, as a rule; the world's loop, not the broker's stack, does it.
+void Nemesis::strike_power(ArmedPowerLoss armed) {
+    const std::int64_t typical_us = std::max<std::int64_t>(1, cluster_.plan().settings[Setting::kSyncMaxUs] / 10);
+    const bool is_late = armed.random.below(3) == 0;
+    const std::int64_t delay_us = armed.random.between(0, is_late ? typical_us * 4 : typical_us);
+    later(microseconds(delay_us), [this, armed]() mutable {
+        std::vector<BrokerId> victims{armed.broker};
+        const bool has_company = armed.random.below(3) == 0;
+        for (const BrokerId other : others_of(armed.broker))
+            if (has_company && armed.random.below(2) == 0) victims.push_back(other);
+        trace(*armed.fault, fmt::format("takes {} brokers, broker {} at: {}", victims.size(), armed.broker.value,
+                                        kDeedNames[static_cast<std::size_t>(armed.deed)]));
+        cluster_.lose_power(victims);
+        cluster_.count_fault(armed.fault->kind);
+        for (const BrokerId victim : victims) {
+            const std::int64_t downtime_ms = armed.fault->duration_ms * armed.random.between(50, 150) / 100;
+            later(milliseconds(downtime_ms), [this, victim] { cluster_.restart(victim); });
+        }
+        if (--armed.strikes_left == 0) return;
+        // The next one meets it on its way up, or soon after.
+        armed.deed = FileDeed::kAnything;
+        armed.occurrences_left = 1 + armed.random.below(30);
+        armed_power_.push_back(armed);
+    });
+}
+
+}  // namespace tidelock::scenarios
