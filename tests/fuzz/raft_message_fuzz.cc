@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <span>
 
+#include "protocol/group/metadata.h"
 #include "protocol/raft/raft.h"
 
 namespace tidelock::raft {
@@ -44,6 +45,13 @@ void try_message(const Bytes& content) {
 void try_state(const Bytes& content) {
     const Result<PersistentState, DecodeError> state = decode_persistent_state(content);
     if (state) require(encode(*state) == content);
+    static_cast<void>(decode_admission(content));
+}
+
+/// What Raft carries for the group, opaque to it.
+void try_group(const Bytes& content) {
+    if (const auto entry = group::decode_entry(content)) require(group::encode(*entry) == content);
+    if (const auto metadata = group::decode_metadata(content)) require(group::encode(*metadata) == content);
 }
 
 }  // namespace
@@ -53,5 +61,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const tidelock::Bytes content = tidelock::Bytes::copy_of(std::as_bytes(std::span(data, size)));
     tidelock::raft::try_message(content);
     tidelock::raft::try_state(content);
+    tidelock::raft::try_group(content);
     return 0;
 }
