@@ -36,19 +36,18 @@ struct Told {
     Term term;
     bool is_vote = false;
     LogIndex match_index;
-    LogIndex commit_index;  // of a leader, which counts itself for it
 };
 
 /// Refusals promise nothing, nor does what goes before an election: who is refused has to ask again.
 std::optional<Told> told_by(const raft::Message& message) {
     if (const auto* vote = std::get_if<raft::VoteAnswer>(&message)) {
-        if (vote->granted) return Told{vote->term, true, {}, {}};
+        if (vote->granted) return Told{vote->term, true, {}};
     } else if (const auto* appended = std::get_if<raft::AppendAnswer>(&message)) {
-        if (appended->accepted) return Told{appended->term, false, appended->match_index, {}};
+        if (appended->accepted) return Told{appended->term, false, appended->match_index};
     } else if (const auto* taken = std::get_if<raft::SnapshotAnswer>(&message)) {
-        if (taken->installed) return Told{taken->term, false, taken->last_index, {}};
+        if (taken->installed) return Told{taken->term, false, taken->last_index};
     } else if (const auto* append = std::get_if<raft::AppendRequest>(&message)) {
-        return Told{append->term, false, {}, append->commit_index};
+        return Told{append->term, false, {}};
     }
     return std::nullopt;
 }
@@ -112,12 +111,14 @@ Broken broken_raft_promise(const sim::Disk& disk, const raft::Message& message, 
 Broken broken_leader_promise(const sim::Disk& disk, const raft::Node& node) {
     const auto* leader = std::get_if<raft::Leader>(&node.role);
     if (leader == nullptr) return std::nullopt;
+    const auto others = std::count_if(leader->followers.begin(), leader->followers.end(),
+                                      [&](const auto& follower) { return follower.match_index >= node.commit_index; });
+    if (others > static_cast<std::ptrdiff_t>(node.config.members.size() / 2)) return std::nullopt;
     const std::optional<raft::PersistentState> state = durable_raft_state(disk);
-    if (!state || state->term < node.persistent.term)
-        return fmt::format("Raft term {}, in which it leads", node.persistent.term.value);
-    if (raft::last_index(*state) >= leader->durable_index) return std::nullopt;
-    return fmt::format("Raft entries up to {} that it counts itself for, of which it would find those up to {}",
-                       leader->durable_index.value, raft::last_index(*state).value);
+    const LogIndex found = state ? raft::last_index(*state) : LogIndex(0);
+    if (found >= node.commit_index) return std::nullopt;
+    return fmt::format("Raft entries up to {}, committed by its own copy, of which it would find those up to {}",
+                       node.commit_index.value, found.value);
 }
 
 Broken broken_record_promise(const sim::Disk& disk, const broker::Broker& broker) {
@@ -135,10 +136,9 @@ Broken broken_record_promise(const sim::Disk& disk, const broker::Broker& broker
 bool PromiseWatch::is_news(const raft::Message& message) {
     const std::optional<Told> told = told_by(message);
     if (!told) return false;
-    const bool is_news =
-        told->is_vote || told->term > term_max_ || std::max(told->match_index, told->commit_index) > index_max_;
+    const bool is_news = told->is_vote || told->term > term_max_ || told->match_index > match_index_max_;
     term_max_ = std::max(term_max_, told->term);
-    index_max_ = std::max({index_max_, told->match_index, told->commit_index});
+    match_index_max_ = std::max(match_index_max_, told->match_index);
     if (!is_news) return false;
     return told->is_vote || raft_promises_++ % kRaftPromisesPerLook == 0;
 }
@@ -161,9 +161,16 @@ std::optional<checker::PromiseNotDurable> PromiseWatch::look_at_raft(const sim::
                                                                      const broker::Broker& broker,
                                                                      const raft::Message& message, BrokerId to) {
     if (!is_news(message)) return std::nullopt;
-    Broken broken = broken_raft_promise(disk, message, to);
-    if (!broken && std::holds_alternative<raft::AppendRequest>(message))
-        broken = broken_leader_promise(disk, broker.raft);
+    const Broken broken = broken_raft_promise(disk, message, to);
+    if (!broken) return std::nullopt;
+    return checker::PromiseNotDurable{broker.config.id, checker::Promise::kRaftState, *broken};
+}
+
+std::optional<checker::PromiseNotDurable> PromiseWatch::look_at_commit(const sim::Disk& disk,
+                                                                       const broker::Broker& broker) {
+    if (broker.raft.commit_index <= commit_index_) return std::nullopt;
+    commit_index_ = broker.raft.commit_index;
+    const Broken broken = broken_leader_promise(disk, broker.raft);
     if (!broken) return std::nullopt;
     return checker::PromiseNotDurable{broker.config.id, checker::Promise::kRaftState, *broken};
 }

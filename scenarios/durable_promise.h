@@ -19,18 +19,22 @@ storage::DirectoryImage image_after_power_loss(const sim::Disk& disk);
 
 /// What of the Raft state that `message` to `to` rests on is not durable (R2); empty when all of it is.
 std::optional<std::string> broken_raft_promise(const sim::Disk& disk, const raft::Message& message, BrokerId to);
-/// What of the entries a leader counts itself for is not durable; empty when it does not lead.
+/// What of the committed entries a leader counted itself for is not durable; empty when it does not lead, or a majority
+/// holds them without it.
 std::optional<std::string> broken_leader_promise(const sim::Disk& disk, const raft::Node& node);
 /// What of the records, topics and identity that `broker` takes for durable is not (L2, I10).
 std::optional<std::string> broken_record_promise(const sim::Disk& disk, const broker::Broker& broker);
 
-/// Looks at a sample of the promises a broker makes in one life: every granted vote, and of the others one in so many,
-/// because a look costs about as much as a boot.
+/// Looks at a sample of the promises a broker makes in one life: every granted vote and every commit that rests on the
+/// leader's own disk, and of the others one in so many, because a look costs about as much as a boot.
 class PromiseWatch {
   public:
     /// `message` is about to leave. What it promises is in force from then on.
     std::optional<checker::PromiseNotDurable> look(const sim::Disk& disk, const broker::Broker& broker,
                                                    const broker::SendToPeer& message);
+
+    /// After a step, in which a leader may have moved its commit index.
+    std::optional<checker::PromiseNotDurable> look_at_commit(const sim::Disk& disk, const broker::Broker& broker);
 
   private:
     std::optional<checker::PromiseNotDurable> look_at_raft(const sim::Disk& disk, const broker::Broker& broker,
@@ -40,7 +44,8 @@ class PromiseWatch {
 
     std::uint32_t raft_promises_ = 0;
     std::uint32_t record_promises_ = 0;
-    LogIndex index_max_;
+    LogIndex match_index_max_;
+    LogIndex commit_index_;
     Term term_max_;
     std::int64_t positions_max_ = 0;  // sum over partitions
 };
