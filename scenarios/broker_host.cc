@@ -101,7 +101,8 @@ void BrokerHost::step(sim::Host& host, const broker::Event& event) {
     broker::Effects effects;
     broker::step(*broker_, host.local_now(), event, effects);
     for (const broker::Effect& effect : effects) carry_out(host, effect);
-    if (watch_.on_fact && host.is_alive() && raft::is_leader(broker_->raft)) tell_leading(host);
+    if (watch_.on_fact && host.is_alive() && raft::is_leader(broker_->raft))
+        tell_leading(host, std::holds_alternative<broker::TimerFired>(event));
     if (watch_.on_stepped) watch_.on_stepped(host, *broker_);
 }
 
@@ -161,11 +162,13 @@ std::optional<broker::Event> BrokerHost::frame_to_event(sim::Host& host, const s
     return broker::ClientDisconnected{connection};
 }
 
-void BrokerHost::tell_leading(sim::Host& host) {
+void BrokerHost::tell_leading(sim::Host& host, bool by_timer) {
+    if (const auto broken = promises_.look_at_commit(host.disk(), *broker_)) watch_.on_fact(*broken);
+    // Leaders look around when they send heartbeats; asking at every step would only cost.
+    if (!by_timer) return;
     const raft::Config& raft = broker_->raft.config;
     watch_.on_fact(checker::LeaderActed{config_.id, broker_->raft.persistent.term, host.local_now().value,
                                         raft.election_timeout_max.value, raft.heartbeat_interval.value});
-    if (const auto broken = promises_.look_at_commit(host.disk(), *broker_)) watch_.on_fact(*broken);
 }
 
 void BrokerHost::note_arrival(sim::Host& host, BrokerId from, const broker::PeerMessage& message) {

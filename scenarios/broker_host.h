@@ -68,7 +68,7 @@ class BrokerHost {
     std::optional<broker::Event> frame_to_event(sim::Host& host, const sim::FrameArrived& arrived);
     void step(sim::Host& host, const broker::Event& event);
     void send_to_peer(sim::Host& host, const broker::SendToPeer& message);
-    void tell_leading(sim::Host& host);
+    void tell_leading(sim::Host& host, bool by_timer);
     void note_arrival(sim::Host& host, BrokerId from, const broker::PeerMessage& message);
 
     broker::Config config_;

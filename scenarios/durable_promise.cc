@@ -10,8 +10,8 @@
 namespace tidelock::scenarios {
 namespace {
 
-constexpr std::uint32_t kRaftPromisesPerLook = 4;
-constexpr std::uint32_t kRecordPromisesPerLook = 64;
+constexpr std::uint32_t kRaftPromisesPerLook = 8;
+constexpr std::uint32_t kRecordPromisesPerLook = 192;
 
 using Broken = std::optional<std::string>;
 
