@@ -16,11 +16,12 @@ constexpr std::string_view kDeedNames[] = {
     "segment write", "first write to a segment", "cut",    "journal write", "new journal",   "Raft state write",
     "topics write",  "identity write",           "rename", "removal",       "sync of names", "anything"};
 /// What happens all the time is drawn more often than what may not happen again in the schedule.
-constexpr FileDeed kDrawnDeeds[] = {
-    FileDeed::kSegmentWrite, FileDeed::kSegmentWrite, FileDeed::kSegmentBegin, FileDeed::kSegmentBegin,
-    FileDeed::kCut,          FileDeed::kJournalWrite, FileDeed::kJournalWrite, FileDeed::kJournalBegin,
-    FileDeed::kRaftWrite,    FileDeed::kRaftWrite,    FileDeed::kTopicsWrite,  FileDeed::kIdentityWrite,
-    FileDeed::kRename,       FileDeed::kRemove,       FileDeed::kNamesSync,    FileDeed::kAnything};
+constexpr FileDeed kDrawnDeeds[] = {FileDeed::kSegmentWrite,  FileDeed::kSegmentWrite, FileDeed::kSegmentBegin,
+                                    FileDeed::kSegmentBegin,  FileDeed::kCut,          FileDeed::kCut,
+                                    FileDeed::kJournalWrite,  FileDeed::kJournalWrite, FileDeed::kJournalBegin,
+                                    FileDeed::kRaftWrite,     FileDeed::kRaftWrite,    FileDeed::kTopicsWrite,
+                                    FileDeed::kIdentityWrite, FileDeed::kRename,       FileDeed::kRemove,
+                                    FileDeed::kNamesSync,     FileDeed::kAnything};
 
 bool is_segment(const storage::FileName& name) {
     const auto file = storage::parse_partition_file(name.text());
