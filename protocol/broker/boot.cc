@@ -17,6 +17,10 @@ struct Found {
     storage::StoreRecovery logs;
 };
 
+constexpr std::uint8_t preset_number(Preset preset) {
+    return static_cast<std::uint8_t>(static_cast<std::uint8_t>(preset) + 1);
+}
+
 Bytes formation_payload(Incarnation data_incarnation) {
     ByteWriter out;
     out.u64(data_incarnation.value);
@@ -45,8 +49,13 @@ bool is_uninitialised(const Found& found) {
 /// Raft state, then catalogue, then identity: the identity's presence says that the others were durable once.
 void initialise(Step& step, Found& found) {
     Broker& broker = step.broker;
-    broker.identity = storage::Identity{storage::kDataFormatVersion, broker.config.id, Incarnation(draw_id(broker)),
-                                        Incarnation(draw_id(broker))};
+    broker.identity = storage::Identity{storage::kDataFormatVersion,
+                                        broker.config.id,
+                                        Incarnation(draw_id(broker)),
+                                        Incarnation(draw_id(broker)),
+                                        preset_number(broker.config.preset),
+                                        0,
+                                        BrokerId{}};
     broker.raft = raft::make_node(broker.raft.config, raft::fresh_state(broker.identity.raft_incarnation),
                                   formation_payload(broker.identity.data_incarnation), draw_id(broker));
     broker.topics = {};
@@ -59,16 +68,34 @@ void initialise(Step& step, Found& found) {
     broker.lifecycle = Lifecycle::kWritingState;
 }
 
+/// Epochs of one preset mean nothing under the other: `static` counts a leader's lives, `group` takes Raft's terms.
+std::string preset_refusal(const Broker& broker, const storage::Identity& identity) {
+    const auto name = [](std::uint8_t preset) {
+        return preset == preset_number(Preset::kStatic)  ? "static"
+               : preset == preset_number(Preset::kGroup) ? "group"
+                                                         : "unknown";
+    };
+    const std::uint8_t configured = preset_number(broker.config.preset);
+    if (identity.preset == configured) return {};
+    return std::string("identity: the data directory was written under the preset `") + name(identity.preset) +
+           "`, and this broker is configured as `" + name(configured) +
+           "`: start it under the preset of the directory, or give it an empty directory and let it copy the records "
+           "from a leader (R11)";
+}
+
 /// Why an initialised directory cannot be used; empty: it can.
 std::string find_refusal(const Broker& broker, const Found& found) {
     const auto identity = storage::decode_identity(found.identity.content);
     if (!identity) return "identity: " + identity.error().what;
     if (identity->broker != broker.config.id) return "identity: the data directory belongs to another broker id";
+    if (std::string refusal = preset_refusal(broker, *identity); !refusal.empty()) return refusal;
     if (found.raft.condition != StateFileCondition::kValue)
         return "raft: the Raft state is missing or damaged, so its votes are forgotten; rejoin as empty (R8)";
     const auto state = raft::decode_persistent_state(found.raft.content);
     if (!state) return "raft: " + state.error().what;
     if (!raft::fits(broker.raft.config, *state)) return "raft: the directory belongs to a group of other members (R3)";
+    if (state->snapshot.last_index.value > 0 && !group::decode_metadata(state->snapshot.data))
+        return "raft: the snapshot cannot be read, so it is not known who is in sync; rejoin as empty (R8)";
     if (state->incarnation != identity->raft_incarnation)
         return "raft: the Raft state is of another life than the identity";
     return {};
@@ -220,7 +247,7 @@ void start_running(Step& step) {
     broker.in_sync = replication::InSyncSet(in_sync_config(broker));
     broker.fetcher.on_incarnation_renewed(broker.identity.data_incarnation);
     if (broker.config.preset == Preset::kStatic) {
-        on_role_commanded(step, RoleCommanded{broker.config.static_leader, 0});
+        take_static_role(step);
         return;
     }
     observe_raft_state(step);
@@ -234,10 +261,7 @@ void continue_boot(Step& step) {
     if (broker.identity_file.is_writing() || broker.raft_file.is_writing() || broker.topics_file.is_writing()) return;
     if (broker.lifecycle == Lifecycle::kWritingState && broker.is_identity_renewing) {
         broker.lifecycle = Lifecycle::kWritingIdentity;
-        std::vector<storage::FileEffect> effects;
-        broker.identity_file.write(encoded(broker.identity), effects);
-        take_file_effects(step, effects);
-        return;
+        return write_identity(step);
     }
     start_running(step);
 }
@@ -277,6 +301,12 @@ void refuse_to_start(Step& step, std::string why) {
     observe(step, RefusedToStart{std::move(why)});
 }
 
+void write_identity(Step& step) {
+    std::vector<storage::FileEffect> effects;
+    step.broker.identity_file.write(encoded(step.broker.identity), effects);
+    take_file_effects(step, effects);
+}
+
 void on_state_file_durable(Step& step, storage::FileOwner owner) {
     Broker& broker = step.broker;
     if (broker.lifecycle == Lifecycle::kWritingState || broker.lifecycle == Lifecycle::kWritingIdentity) {
@@ -288,7 +318,7 @@ void on_state_file_durable(Step& step, storage::FileOwner owner) {
     if (broker.lifecycle != Lifecycle::kRunning) return;
     if (owner == storage::FileOwner::kRaft) on_raft_file_durable(step);
     if (owner == storage::FileOwner::kTopics) on_topics_file_durable(step);
-    if (owner == storage::FileOwner::kIdentity && !broker.identity_file.is_writing()) finish_renewal(step);
+    if (owner == storage::FileOwner::kIdentity && !broker.identity_file.is_writing()) on_identity_durable(step);
 }
 
 void renew_data_incarnation(Step& step) {
@@ -297,9 +327,7 @@ void renew_data_incarnation(Step& step) {
     broker.is_identity_renewing = true;
     broker.identity.data_incarnation = Incarnation(draw_id(broker));
     broker.fetcher.stop();
-    std::vector<storage::FileEffect> effects;
-    broker.identity_file.write(encoded(broker.identity), effects);
-    take_file_effects(step, effects);
+    write_identity(step);
     refresh_eligibility(step);
     if (broker.config.preset == Preset::kGroup)
         run_raft(step, raft::StepDownRequested{});
@@ -307,9 +335,14 @@ void renew_data_incarnation(Step& step) {
         end_leading(step);
 }
 
+void on_identity_durable(Step& step) {
+    const bool is_commanded = std::exchange(step.broker.is_role_command_pending, false);
+    if (step.broker.is_identity_renewing) return finish_renewal(step);
+    if (is_commanded) resume_static_role(step);
+}
+
 void finish_renewal(Step& step) {
     Broker& broker = step.broker;
-    if (!broker.is_identity_renewing) return;
     broker.is_identity_renewing = false;
     observe(step, DataIncarnationRenewed{broker.identity.data_incarnation});
     broker.in_sync = replication::InSyncSet(in_sync_config(broker));

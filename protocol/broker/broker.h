@@ -119,6 +119,22 @@ struct WaitingTopicChange {
     bool operator==(const WaitingTopicChange&) const = default;
 };
 
+/// A log start that is to move once what it would make forgotten is confirmed in the topic of producers (T2, L7).
+struct LogStartMove {
+    TopicPartition partition;
+    Offset log_start_offset;
+    Offset written_end;  // exclusive: the topic's high watermark has to reach it
+    std::optional<ClientRef> client;
+    Instant deadline;  // of the client
+    bool operator==(const LogStartMove&) const = default;
+};
+
+struct WaitingProducerId {
+    ClientRef client;
+    Instant deadline;
+    bool operator==(const WaitingProducerId&) const = default;
+};
+
 struct ManifestVersion {
     std::int64_t version = 0;
     std::uint64_t digest = 0;
@@ -159,7 +175,9 @@ struct Leading {
     std::vector<WaitingTopicChange> topic_changes;
     clients::OffsetTable offsets;
     clients::ProducerIdAllocator producer_ids;
-    std::vector<ClientRef> waiting_for_producer_id;
+    std::vector<WaitingProducerId> waiting_for_producer_id;
+    std::vector<LogStartMove> log_start_moves;
+    std::int64_t producer_records_kept = 0;          // of the topic of producers, when it was last written anew
     std::vector<Replica> stale_acknowledgement_set;  // seed rule observe_in_two_reads only
     bool operator==(const Leading&) const = default;
 };
@@ -210,8 +228,8 @@ struct Broker {
     replication::InSyncSet in_sync;
     replication::Fetcher fetcher;
     std::optional<Leading> leading;
-    std::int32_t role_command = 0;  // `static`: the latest an operator gave
-    BrokerId known_leader;          // of the data, for hints; 0: none
+    bool is_role_command_pending = false;  // `static`: it is on its way to the identity file
+    BrokerId known_leader;                 // of the data, for hints; 0: none
 
     FlatMap<replication::WaiterId, WaitingProduce> waiting_produces;
     FlatMap<storage::ReadId, ReadPurpose> reads;
@@ -219,7 +237,8 @@ struct Broker {
     std::uint64_t next_read = 1;
     std::optional<Instant> deadline_timer_at;
     std::int32_t under_replicated = 0;
-    bool is_disk_full = false;
+    bool is_disk_full = false;      // or gives errors for good; a member of such a disk is not to lead
+    bool is_disk_refusing = false;  // since the last attempt
 
     bool operator==(const Broker&) const = default;
 };

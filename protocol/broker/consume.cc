@@ -20,7 +20,7 @@ void serve(Step& step, const ClientRef& client, TopicPartition tp, Offset from, 
            Offset next_offset) {
     // Records come from below the watermark they were asked under; the one told is today's, as another answer may have
     // told a later one while these were read (I6).
-    const Offset high_watermark = step.broker.partitions[tp].high_watermark.read_bound();
+    const Offset high_watermark = step.broker.partitions.at(tp).high_watermark.read_bound();
     clients::FetchAnswer body = bounds_answer(step.broker, tp, high_watermark);
     // A batch that reaches past the high watermark is not shown in part (I7).
     if (next_offset <= up_to && !batches.empty()) {
@@ -30,6 +30,12 @@ void serve(Step& step, const ClientRef& client, TopicPartition tp, Offset from, 
     answer(step, client, std::move(body));
 }
 
+clients::FetchAnswer failed_answer(ErrorCode error) {
+    clients::FetchAnswer body;
+    body.error = error;
+    return body;
+}
+
 void read_records(Step& step, const ClientRef& client, TopicPartition tp, Partition& partition, Offset from,
                   std::int32_t bytes_max) {
     Broker& broker = step.broker;
@@ -37,6 +43,9 @@ void read_records(Step& step, const ClientRef& client, TopicPartition tp, Partit
     const auto bytes = static_cast<std::size_t>(std::clamp(bytes_max, 1, broker.config.fetch_bytes_max));
     if (const auto cached = partition.tail.find(from, up_to, bytes))
         return serve(step, client, tp, from, up_to, cached->batches, cached->next_offset);
+    // A slow disk: readers come back rather than pile up here.
+    if (broker.reads.size() >= static_cast<std::size_t>(broker.config.parked_fetches_max))
+        return answer(step, client, failed_answer(ErrorCode::kThrottled));
     const storage::ReadId id(broker.next_read++);
     broker.reads.emplace(id, ConsumerRead{client, from, up_to, broker.leading->leader_epoch});
     broker.logs.read(storage::ReadRequest{id, tp, from, up_to, bytes}, step.store);
@@ -49,7 +58,7 @@ void on_consumer_fetch(Step& step, const ClientRef& client, const clients::Reque
     Broker& broker = step.broker;
     const auto tp = resolve(broker, fetch.partition);
     if (!tp) return refuse(step, client, request, ErrorCode::kUnknownTopicOrPartition);
-    Partition& partition = broker.partitions[*tp];
+    Partition& partition = broker.partitions.at(*tp);
     const auto view = broker.logs.view(*tp);
     if (!view || partition.must_recopy) return refuse(step, client, request, ErrorCode::kStorageError);
     if (fetch.offset < view->log_start_offset || fetch.offset > view->log_end_offset) {
@@ -70,11 +79,8 @@ void on_consumer_fetch(Step& step, const ClientRef& client, const clients::Reque
 
 void answer_consumer_empty(Step& step, const WaitingConsumer& consumer) {
     const auto partition = step.broker.partitions.find(consumer.partition);
-    if (partition == step.broker.partitions.end()) {
-        clients::FetchAnswer gone;
-        gone.error = ErrorCode::kUnknownTopicOrPartition;
-        return answer(step, consumer.client, std::move(gone));
-    }
+    if (partition == step.broker.partitions.end())
+        return answer(step, consumer.client, failed_answer(ErrorCode::kUnknownTopicOrPartition));
     answer(step, consumer.client,
            bounds_answer(step.broker, consumer.partition, partition->second.high_watermark.read_bound()));
 }
@@ -89,7 +95,7 @@ void wake_consumers(Step& step, TopicPartition tp, const Partition& partition) {
         return true;
     });
     for (const WaitingConsumer& consumer : woken)
-        read_records(step, consumer.client, tp, broker.partitions[tp], consumer.offset, consumer.bytes_max);
+        read_records(step, consumer.client, tp, broker.partitions.at(tp), consumer.offset, consumer.bytes_max);
 }
 
 void on_consumer_read(Step& step, const ConsumerRead& purpose, const storage::RecordsRead& read) {
@@ -97,13 +103,22 @@ void on_consumer_read(Step& step, const ConsumerRead& purpose, const storage::Re
     const bool is_still_leading = broker.leading && broker.leading->leader_epoch == purpose.leader_epoch;
     if (!is_still_leading) return;  // its connection was closed with the leadership
     if (!broker.partitions.contains(read.tp))
-        return fail_consumer_read(step, purpose, ErrorCode::kUnknownTopicOrPartition);
+        return answer(step, purpose.client, failed_answer(ErrorCode::kUnknownTopicOrPartition));
     serve(step, purpose.client, read.tp, purpose.offset, purpose.up_to, read.batches, read.next_offset);
 }
 
-void fail_consumer_read(Step& step, const ConsumerRead& purpose, clients::ErrorCode error) {
-    clients::FetchAnswer body;
-    body.error = error;
+void fail_consumer_read(Step& step, const ConsumerRead& purpose, TopicPartition tp, storage::ReadFailure reason) {
+    Broker& broker = step.broker;
+    const bool is_still_leading = broker.leading && broker.leading->leader_epoch == purpose.leader_epoch;
+    if (!is_still_leading) return;  // its connection was closed with the leadership
+    const auto view = broker.logs.view(tp);
+    const auto partition = broker.partitions.find(tp);
+    if (!view || partition == broker.partitions.end())
+        return answer(step, purpose.client, failed_answer(ErrorCode::kUnknownTopicOrPartition));
+    const bool is_overtaken = reason == storage::ReadFailure::kOutOfRange && purpose.offset < view->log_start_offset;
+    if (!is_overtaken) return answer(step, purpose.client, failed_answer(ErrorCode::kStorageError));
+    clients::FetchAnswer body = bounds_answer(broker, tp, partition->second.high_watermark.read_bound());
+    body.error = ErrorCode::kOffsetOutOfRange;
     answer(step, purpose.client, std::move(body));
 }
 
@@ -116,7 +131,7 @@ void on_list_offsets(Step& step, const ClientRef& client, const clients::Request
     body.leader_epoch = broker.leading->leader_epoch;
     const bool wants_start = list.at == clients::OffsetAt::kLogStart;
     body.offset =
-        wants_start ? broker.logs.view(*tp)->log_start_offset : broker.partitions[*tp].high_watermark.read_bound();
+        wants_start ? broker.logs.view(*tp)->log_start_offset : broker.partitions.at(*tp).high_watermark.read_bound();
     answer(step, client, body);
 }
 

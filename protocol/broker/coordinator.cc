@@ -1,5 +1,6 @@
 // State that clients rely on and that lives in replicated internal topics: committed offsets and producer ids (T1, T2,
 // G3).
+#include <algorithm>
 #include <limits>
 
 #include "protocol/base/check.h"
@@ -12,6 +13,7 @@ using clients::ErrorCode;
 
 constexpr std::size_t kOffsetMetadataBytesMax = 4096;
 constexpr std::size_t kWaitingForProducerIdMax = 1000;
+constexpr std::int32_t kTombstonesABatch = 500;
 
 Bytes single_record(std::optional<Bytes> key, std::optional<Bytes> value) {
     storage::RecordBatchBuilder builder(storage::BatchOptions{});
@@ -29,10 +31,29 @@ void apply_offset_record(Leading& leading, const storage::RecordView& record) {
     if (key && value) leading.offsets.apply(record.offset, *key, *value);
 }
 
-void apply_block_record(Leading& leading, const storage::RecordView& record) {
+void apply_producer_record(Step& step, const storage::RecordView& record) {
     if (!record.value) return;
-    if (const auto block = clients::decode_block(Bytes::copy_of(*record.value)))
-        leading.producer_ids.on_block_record(*block);
+    const Bytes value = Bytes::copy_of(*record.value);
+    if (record.key) {
+        if (const auto key = clients::decode_state_key(Bytes::copy_of(*record.key)))
+            apply_producer_state(step, *key, value);
+    } else if (const auto block = clients::decode_block(value)) {
+        step.broker.leading->producer_ids.on_block_record(*block);
+    }
+}
+
+/// Appends tombstones of `keys` to the topic of offsets; false: they have to be written another time.
+bool append_tombstones(Step& step, TopicPartition home, std::span<const clients::OffsetKey> keys) {
+    storage::RecordBatchBuilder builder(storage::BatchOptions{});
+    for (const clients::OffsetKey& key : keys) builder.add(0, clients::encode_key(key).span(), std::nullopt);
+    const auto appended = append_as_leader(step, home, builder.build());
+    if (!appended || !step.broker.leading) return false;
+    Offset offset = appended->base_offset;
+    for (const clients::OffsetKey& key : keys) {
+        step.broker.leading->offsets.apply(offset, key, std::nullopt);
+        offset += 1;
+    }
+    return true;
 }
 
 /// Asks for the next block of ids if one is needed and none is under way.
@@ -45,6 +66,7 @@ void reserve_block(Step& step) {
     if (!appended) return;
     broker.leading->producer_ids.on_block_appended(*block, appended->base_offset);
     wake_followers(step, *tp);
+    rewrite_producer_records(step);
 }
 
 }  // namespace
@@ -63,8 +85,24 @@ void on_init_producer_id(Step& step, const ClientRef& client, const clients::Ini
     if (!internal_partition(step.broker, clients::kProducerIdsTopic)) body.error = ErrorCode::kCoordinatorNotReady;
     if (leading.waiting_for_producer_id.size() >= kWaitingForProducerIdMax) body.error = ErrorCode::kThrottled;
     if (body.error != ErrorCode::kNone) return answer(step, client, body);
-    leading.waiting_for_producer_id.push_back(client);
+    const Instant deadline = step.now + step.broker.config.request_timeout * 5;
+    leading.waiting_for_producer_id.push_back(WaitingProducerId{client, deadline});
+    note_deadline(step, deadline);
     serve_producer_ids(step);
+}
+
+void expire_producer_id_waiters(Step& step) {
+    auto& waiting = step.broker.leading->waiting_for_producer_id;
+    std::vector<ClientRef> late;
+    std::erase_if(waiting, [&](const WaitingProducerId& each) {
+        if (each.deadline > step.now) return false;
+        late.push_back(each.client);
+        return true;
+    });
+    clients::InitProducerIdAnswer body;
+    body.error = ErrorCode::kRequestTimedOut;
+    for (const ClientRef& client : late) answer(step, client, body);
+    if (!waiting.empty()) note_deadline(step, waiting.front().deadline);
 }
 
 void serve_producer_ids(Step& step) {
@@ -74,7 +112,7 @@ void serve_producer_ids(Step& step) {
         if (!id) break;
         clients::InitProducerIdAnswer body;
         body.producer_id = *id;
-        answer(step, leading.waiting_for_producer_id.front(), body);
+        answer(step, leading.waiting_for_producer_id.front().client, body);
         leading.waiting_for_producer_id.erase(leading.waiting_for_producer_id.begin());
     }
     if (!leading.waiting_for_producer_id.empty()) reserve_block(step);
@@ -122,6 +160,23 @@ void on_offset_fetch(Step& step, const ClientRef& client, const clients::Request
     answer(step, client, std::move(body));
 }
 
+void forget_offsets_of_deleted_topics(Step& step) {
+    Broker& broker = step.broker;
+    const auto home = internal_partition(broker, clients::kConsumerOffsetsTopic);
+    if (!home || !is_serving(broker)) return;
+    for (const TopicId topic : broker.leading->offsets.topics()) {
+        if (newest_catalogue(broker).find(topic) != nullptr || broker.topics.find(topic) != nullptr) continue;
+        const std::vector<clients::OffsetKey> keys = broker.leading->offsets.keys_of_topic(topic);
+        std::span<const clients::OffsetKey> left(keys);
+        while (!left.empty()) {
+            const auto count = std::min<std::size_t>(left.size(), kTombstonesABatch);
+            if (!append_tombstones(step, *home, left.first(count))) return;
+            left = left.subspan(count);
+        }
+    }
+    wake_followers(step, *home);
+}
+
 void apply_internal_batches(Step& step, TopicPartition tp, const Bytes& batches) {
     Broker& broker = step.broker;
     const bool is_offsets = internal_partition(broker, clients::kConsumerOffsetsTopic) == tp;
@@ -134,7 +189,7 @@ void apply_internal_batches(Step& step, TopicPartition tp, const Bytes& batches)
             if (is_offsets)
                 apply_offset_record(*broker.leading, **record);
             else
-                apply_block_record(*broker.leading, **record);
+                apply_producer_record(step, **record);
         }
     }
 }

@@ -7,6 +7,9 @@
 namespace tidelock::broker {
 namespace {
 
+/// Manifests of leaders one after another whose writes are still on their way.
+constexpr std::size_t kCatalogueWritesMax = 100;
+
 replication::LocalEnds local_ends(const Broker& broker, TopicPartition tp) {
     const auto view = broker.logs.view(tp);
     const storage::EpochHistory* history = broker.logs.history(tp);
@@ -69,6 +72,7 @@ struct FetchRoute {
         if (!catalogue) return restart(step);
         const bool is_same = *catalogue == newest_catalogue(broker());
         if (is_same && broker().catalogue_writes.empty()) return finish_reconciling(step);
+        if (broker().catalogue_writes.size() >= kCatalogueWritesMax) return restart(step);  // a slow disk
         write_catalogue(step, CatalogueWrite{{}, std::move(*catalogue), 0, true});
     }
     void operator()(const replication::Truncate& e) const {

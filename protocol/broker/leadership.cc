@@ -66,11 +66,11 @@ void request_rebuild_read(Step& step, const Rebuild& rebuild) {
 
 /// T2: the table of a partition whose log was cut past what it remembered is read from the log again.
 void reread_producers(Step& step, const storage::RecordsRead& read) {
-    Partition& partition = step.broker.partitions[read.tp];
-    if (!partition.must_reread_producers) return;
+    const auto found = step.broker.partitions.find(read.tp);
+    if (found == step.broker.partitions.end() || !found->second.must_reread_producers) return;
     const auto views = storage::split_batches(read.batches, step.broker.logs.config().segment.batch);
     CHECK(views.has_value());
-    for (const storage::BatchView& batch : *views) partition.producers.on_batch(producer_batch_of(batch.header));
+    for (const storage::BatchView& batch : *views) found->second.producers.on_batch(producer_batch_of(batch.header));
 }
 
 /// Ends every produce that waits under this authority as unknown (A6).
@@ -161,14 +161,14 @@ void on_rebuild_read(Step& step, const storage::RecordsRead& read) {
     if (rebuild == rebuilds.end()) return;
     reread_producers(step, read);
     if (rebuild->is_internal) apply_internal_batches(step, read.tp, read.batches);
+    // Records that were there at the claim and cannot be had: what rests on them cannot be answered (G3).
+    const bool is_stuck = read.next_offset <= rebuild->next_offset && rebuild->next_offset < rebuild->end_offset;
+    if (is_stuck) return resign(step, Mark::kDamageFoundAtRead);
     rebuild->next_offset = std::max(rebuild->next_offset, read.next_offset);
-    const bool is_done = rebuild->next_offset >= rebuild->end_offset || read.batches.empty();
-    if (is_done) {
-        rebuild->next_offset = rebuild->end_offset;
+    if (rebuild->next_offset >= rebuild->end_offset)
         advance_opening(step);
-    } else {
+    else
         request_rebuild_read(step, *rebuild);
-    }
 }
 
 void advance_opening(Step& step) {
@@ -180,7 +180,9 @@ void advance_opening(Step& step) {
     if (!is_read) return;
     // G3: what is answered from the rebuilt state must be below the high watermark, or a failover could take it back.
     const bool is_confirmed = std::ranges::all_of(leading.rebuilds, [&](const Rebuild& r) {
-        return !r.is_internal || broker.partitions[r.partition].high_watermark.value() >= r.end_offset;
+        const auto partition = broker.partitions.find(r.partition);
+        return !r.is_internal || partition == broker.partitions.end() ||
+               partition->second.high_watermark.value() >= r.end_offset;
     });
     if (!is_confirmed) {
         if (leading.stage == LeadingStage::kRebuilding) mark(step, Mark::kServingWaitedForHighWatermark);
@@ -188,13 +190,17 @@ void advance_opening(Step& step) {
         return;
     }
     for (const Rebuild& r : leading.rebuilds) {
-        broker.partitions[r.partition].must_reread_producers = false;
-        on_internal_high_watermark(step, r.partition, broker.partitions[r.partition].high_watermark.value());
+        const auto partition = broker.partitions.find(r.partition);
+        if (partition == broker.partitions.end()) continue;
+        partition->second.must_reread_producers = false;
+        on_internal_high_watermark(step, r.partition, partition->second.high_watermark.value());
     }
     if (leading.offsets.size() > 0) mark(step, Mark::kOffsetsRebuilt);
     leading.stage = LeadingStage::kServing;
     observe(step, LeaderServing{leading.leader_epoch});
     create_internal_topics(step);
+    settle_log_start_moves(step);
+    forget_offsets_of_deleted_topics(step);
 }
 
 void follow_decided_leader(Step& step) {

@@ -58,6 +58,10 @@ std::string_view name_of(Mark mark) {
             return "history-rebuilt";
         case Mark::kLogReopenedAfterFailedSync:
             return "log-reopened-after-failed-sync";
+        case Mark::kLeaderResignedOnTopicsShown:
+            return "leader-resigned-on-topics-shown";
+        case Mark::kLeaderResignedOnFullDisk:
+            return "leader-resigned-on-full-disk";
         case Mark::kLeaderResignedOnFailedSync:
             return "leader-resigned-on-failed-sync";
         case Mark::kDiskFull:

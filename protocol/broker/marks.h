@@ -33,10 +33,12 @@ enum class Mark : std::uint8_t {
     kDamageFoundAtRead,
     kTornTailCut,  // L4
     kDamagedCopyRecopied,
-    kHistoryRebuilt,              // L3
-    kLogReopenedAfterFailedSync,  // L9
-    kLeaderResignedOnFailedSync,  // L9
+    kHistoryRebuilt,               // L3
+    kLogReopenedAfterFailedSync,   // L9
+    kLeaderResignedOnFailedSync,   // L9
+    kLeaderResignedOnTopicsShown,  // F2: a deletion was undone under a leader that knew nothing of it
     kDiskFull,
+    kLeaderResignedOnFullDisk,       // L9, I10: a member in step may lead instead
     kFetchFencedOldEpoch,            // F3
     kTopicRecopied,                  // F2
     kTopicGrownOnFollower,           // F2

@@ -80,8 +80,7 @@ void acknowledge_by(Step& step, Partition& partition, const clients::ProduceRequ
 
 clients::ProducerBatch producer_batch_of(const storage::BatchHeader& header) {
     return clients::ProducerBatch{header.producer_id,  header.producer_epoch, header.base_sequence,
-                                  header.record_count, header.base_offset,    header.max_timestamp_ms,
-                                  header.is_control()};
+                                  header.record_count, header.base_offset,    header.is_control()};
 }
 
 void on_produce(Step& step, const ClientRef& client, const clients::Request& request,

@@ -37,6 +37,32 @@ bool is_eligible(const Broker& broker, BrokerId member) {
     return std::ranges::any_of(set, [&](const Replica& replica) { return replica.broker == member; });
 }
 
+/// L9: a broker that cannot append is not to lead, unless it leads already and nobody in step could take over.
+bool is_held_up_by_disk(const Broker& broker) {
+    const auto is_failed = [](const storage::PartitionLog& log) {
+        return log.condition == storage::LogCondition::kFailed;
+    };
+    if (!broker.is_disk_full && std::ranges::none_of(broker.logs.logs(), is_failed)) return false;
+    if (!broker.leading) return true;
+    const auto& lagging = broker.in_sync.lagging_members();
+    return std::ranges::any_of(broker.in_sync.committed().members, [&](const Replica& member) {
+        return member.broker != broker.config.id && std::ranges::find(lagging, member) == lagging.end();
+    });
+}
+
+/// What an entry means for the group; empty: nothing. A payload that no broker writes means nothing on every replica
+/// alike, as they all see the same bytes: it is as good as never proposed.
+std::optional<group::Entry> meaning_of(const raft::Entry& entry) {
+    if (entry.kind == raft::EntryKind::kAdmission) return std::nullopt;
+    auto decoded = group::decode_entry(entry.payload);
+    if (!decoded) return std::nullopt;
+    const auto* claim = std::get_if<group::Claim>(&*decoded);
+    // R4: a claim takes the epoch of its own term.
+    if (claim != nullptr && std::int64_t{claim->leader_epoch.value} != static_cast<std::int64_t>(entry.term.value))
+        return std::nullopt;
+    return std::move(*decoded);
+}
+
 raft::Eligibility own_eligibility(const Broker& broker) {
     if (broker.is_identity_renewing) return raft::Eligibility::kNever;
     const bool configured_to_lead = broker.config.role != ConfiguredRole::kFollower;
@@ -46,7 +72,8 @@ raft::Eligibility own_eligibility(const Broker& broker) {
             if (replica.broker == broker.config.id) replica = self(broker);
     switch (group::standing(in_log, self(broker), configured_to_lead)) {
         case group::Standing::kMayLead:
-            return raft::Eligibility::kMayLead;
+            if (!is_held_up_by_disk(broker)) return raft::Eligibility::kMayLead;
+            break;
         case group::Standing::kNone:
             return raft::Eligibility::kNever;
         case group::Standing::kCaretaker:
@@ -99,13 +126,15 @@ void on_entry_committed(Step& step, const raft::Entry& entry) {
     observe(step, RaftEntryCommitted{entry.index, entry.term, raft_content_hash(entry), broker.raft.persistent.term});
     broker.applied_index = entry.index;
     if (entry.kind == raft::EntryKind::kAdmission) return mark(step, Mark::kReplicaAdmitted);
-    const auto decoded = group::decode_entry(entry.payload);
-    CHECK(decoded.has_value());
-    group::apply(broker.decided, *decoded);
-    if (const auto* claim = std::get_if<group::Claim>(&*decoded))
+    const auto meaning = meaning_of(entry);
+    if (!meaning)
+        return observe(step, ProtocolViolationRefused{"R4", "an entry that no broker writes was committed at " +
+                                                                std::to_string(entry.index.value)});
+    group::apply(broker.decided, *meaning);
+    if (const auto* claim = std::get_if<group::Claim>(&*meaning))
         on_claim_committed(step, *claim);
     else
-        on_change_committed(step, std::get<group::InSyncSetChange>(*decoded));
+        on_change_committed(step, std::get<group::InSyncSetChange>(*meaning));
 }
 
 void on_snapshot_installed(Step& step, const raft::SnapshotInstalled& installed) {
@@ -115,7 +144,13 @@ void on_snapshot_installed(Step& step, const raft::SnapshotInstalled& installed)
                                         hash_bytes(installed.data.span())});
     if (installed.last_index.value == 0) return;
     const auto metadata = group::decode_metadata(installed.data);
-    CHECK(metadata.has_value());
+    // Who is in sync is not known any more, and Raft's log begins after it: this replica can neither vote for anybody
+    // nor lead by what it holds. No other one is harmed if it stops.
+    if (!metadata) {
+        observe(step, ProtocolViolationRefused{"R8", metadata.error().what});
+        end_leading(step);
+        return refuse_to_start(step, "raft: a peer sent a snapshot that no broker writes; rejoin as empty (R8)");
+    }
     broker.compacted = *metadata;
     broker.applied_index = std::max(broker.applied_index, installed.last_index);
     if (broker.decided.in_sync_set_version < metadata->in_sync_set_version) broker.decided = *metadata;
@@ -244,9 +279,7 @@ void refresh_log_metadata(Step& step) {
     Broker& broker = step.broker;
     broker.in_log = broker.compacted;
     for (const raft::Entry& entry : broker.raft.persistent.entries) {
-        if (entry.kind == raft::EntryKind::kAdmission) continue;
-        const auto decoded = group::decode_entry(entry.payload);
-        if (decoded) group::apply(broker.in_log, *decoded);
+        if (const auto meaning = meaning_of(entry)) group::apply(broker.in_log, *meaning);
     }
     if (broker.formed_with.empty()) broker.formed_with = formed_replicas(broker.raft.persistent.snapshot.formation);
     refresh_eligibility(step);
@@ -261,7 +294,9 @@ void refresh_eligibility(Step& step) {
     if (eligible != broker.raft.eligible_members) run_raft(step, raft::EligibleMembersChanged{eligible});
     const raft::Eligibility own = own_eligibility(broker);
     if (own == broker.raft.eligibility) return;
-    if (own == raft::Eligibility::kCaretakerOnly) mark(step, Mark::kMayNotStand);
+    const bool is_held_up = is_held_up_by_disk(broker);
+    if (own == raft::Eligibility::kCaretakerOnly && !is_held_up) mark(step, Mark::kMayNotStand);
+    if (broker.leading && is_held_up) mark(step, Mark::kLeaderResignedOnFullDisk);
     run_raft(step, raft::EligibilityChanged{own});
 }
 

@@ -1,6 +1,7 @@
 // Preset `static`: the role is configured or commanded, and the leader alone says who is in sync (000 static mode,
 // 002).
 #include <algorithm>
+#include <limits>
 
 #include "protocol/broker/step.h"
 
@@ -12,20 +13,35 @@ replication::VersionedSet first_set(const Broker& broker) {
     return replication::VersionedSet{replication::SyncStateSetEpoch(1), {self(broker)}};
 }
 
+/// Epochs under one role command: as many lives its leader has.
 constexpr std::int32_t kLivesPerCommand = 1 << 12;
+constexpr std::int32_t kRoleCommandMax = std::numeric_limits<std::int32_t>::max() / kLivesPerCommand - 1;
 
 std::int32_t epoch_base(const Broker& broker) {
-    return broker.role_command * kLivesPerCommand;
+    return broker.identity.role_command * kLivesPerCommand;
+}
+
+BrokerId static_leader_of(const Broker& broker) {
+    return broker.identity.role_command > 0 ? broker.identity.commanded_leader : broker.config.static_leader;
 }
 
 /// A leader that restarts may have lost an unsynced tail that followers copied: each of its lives is an epoch of its
 /// own, so that the handshake finds out (L6). Lives under one role command are counted by the leader itself, as nobody
-/// else leads.
-LeaderEpoch next_life_epoch(const Broker& broker) {
+/// else leads. Empty: they are used up, and the next epoch could be another leader's.
+std::optional<LeaderEpoch> next_life_epoch(const Broker& broker) {
     std::int32_t latest = std::max(epoch_base(broker), broker.decided.leader_epoch.value);
     for (const storage::PartitionLog& log : broker.logs.logs())
         latest = std::max(latest, log.history.latest_epoch().value);
+    if (latest >= epoch_base(broker) + kLivesPerCommand - 1) return std::nullopt;
     return LeaderEpoch(latest + 1);
+}
+
+void lead_as_told(Step& step) {
+    Broker& broker = step.broker;
+    const auto leader_epoch = next_life_epoch(broker);
+    if (leader_epoch) return begin_leading(step, *leader_epoch, first_set(broker));
+    observe(step,
+            ProtocolViolationRefused{"static", "all epochs of this role command are used up: command the role again"});
 }
 
 }  // namespace
@@ -33,27 +49,36 @@ LeaderEpoch next_life_epoch(const Broker& broker) {
 void on_role_commanded(Step& step, const RoleCommanded& commanded) {
     Broker& broker = step.broker;
     if (broker.config.preset != Preset::kStatic || broker.lifecycle != Lifecycle::kRunning) return;
-    const bool is_boot = commanded.command == 0;
-    if (!is_boot && commanded.command <= broker.role_command) return;
-    broker.role_command = commanded.command;
-    broker.decided.leader = commanded.leader;
-    broker.known_leader = commanded.leader;
+    const bool is_known = std::ranges::find(broker.config.members, commanded.leader) != broker.config.members.end();
+    if (commanded.command <= broker.identity.role_command || commanded.command > kRoleCommandMax || !is_known) return;
+    broker.identity.role_command = commanded.command;
+    broker.identity.commanded_leader = commanded.leader;
+    broker.is_role_command_pending = true;
     if (broker.leading) end_leading(step);
-    if (broker.is_identity_renewing) return;  // taken up when the new incarnation is durable (I10)
-    if (commanded.leader == broker.config.id) return begin_leading(step, next_life_epoch(broker), first_set(broker));
-    follow_static_leader(step, LeaderEpoch(std::max(broker.decided.leader_epoch.value, epoch_base(broker))));
+    broker.fetcher.stop();
+    broker.decided.leader = commanded.leader;
+    broker.known_leader = commanded.leader == broker.config.id ? BrokerId{} : commanded.leader;
+    // A broker that acted on a command and forgot it would act on the one before it after a restart: two leaders.
+    write_identity(step);
+}
+
+void take_static_role(Step& step) {
+    Broker& broker = step.broker;
+    broker.decided.leader = static_leader_of(broker);
+    broker.known_leader = broker.decided.leader;
+    resume_static_role(step);
 }
 
 void resume_static_role(Step& step) {
     Broker& broker = step.broker;
     const bool is_idle = broker.config.preset == Preset::kStatic && !broker.leading && !broker.is_identity_renewing &&
-                         broker.lifecycle == Lifecycle::kRunning;
+                         !broker.is_role_command_pending && broker.lifecycle == Lifecycle::kRunning;
     const auto is_open = [](const storage::PartitionLog& log) {
         return log.condition != storage::LogCondition::kFailed;
     };
     if (!is_idle || !std::ranges::all_of(broker.logs.logs(), is_open)) return;
-    if (broker.decided.leader != broker.config.id) return follow_static_leader(step, broker.decided.leader_epoch);
-    begin_leading(step, next_life_epoch(broker), first_set(broker));
+    if (broker.decided.leader == broker.config.id) return lead_as_told(step);
+    follow_static_leader(step, LeaderEpoch(std::max(broker.decided.leader_epoch.value, epoch_base(broker))));
 }
 
 void follow_static_leader(Step& step, LeaderEpoch leader_epoch) {
@@ -68,7 +93,8 @@ void follow_static_leader(Step& step, LeaderEpoch leader_epoch) {
 void note_static_epoch(Step& step, BrokerId from, LeaderEpoch leader_epoch) {
     Broker& broker = step.broker;
     const bool is_news = broker.config.preset == Preset::kStatic && !broker.leading && !broker.is_identity_renewing &&
-                         from == broker.decided.leader && leader_epoch > broker.fetcher.leader_epoch();
+                         !broker.is_role_command_pending && from == broker.decided.leader &&
+                         leader_epoch > broker.fetcher.leader_epoch();
     if (is_news) follow_static_leader(step, leader_epoch);
 }
 

@@ -1,5 +1,7 @@
 #include "protocol/broker/step.h"
 
+#include <algorithm>
+
 #include "protocol/base/check.h"
 
 namespace tidelock::broker {
@@ -41,13 +43,34 @@ replication::FetcherConfig fetcher_config(const Config& config) {
     return fetcher;
 }
 
+/// A term becomes a leader epoch of 32 bits at the claim. One that elections cannot reach in the life of a group is no
+/// term: taken over, it would leave nobody an epoch to lead in.
+bool is_term_possible(const raft::Message& message) {
+    constexpr std::int64_t kTermMax = std::int64_t{1} << 30;
+    const auto highest = [](const auto& m) -> std::int64_t {
+        std::int64_t term = 0;
+        if constexpr (requires { m.next_term; }) term = std::max(term, static_cast<std::int64_t>(m.next_term.value));
+        if constexpr (requires { m.term; }) term = std::max(term, static_cast<std::int64_t>(m.term.value));
+        if constexpr (requires { m.entries; })
+            for (const raft::Entry& entry : m.entries)
+                term = std::max(term, static_cast<std::int64_t>(entry.term.value));
+        return term;
+    };
+    return std::visit(highest, message) <= kTermMax;
+}
+
+void on_raft_message(Step& step, BrokerId from, const raft::Message& message) {
+    if (step.broker.config.preset != Preset::kGroup) return;
+    if (!is_term_possible(message))
+        return observe(step, ProtocolViolationRefused{"R4", "a term that no election reaches"});
+    run_raft(step, raft::MessageReceived{from, message});
+}
+
 void on_peer_message(Step& step, const PeerMessageReceived& received) {
     if (step.broker.lifecycle != Lifecycle::kRunning) return;
     const BrokerId from = received.from;
-    if (const raft::Message* message = std::get_if<raft::Message>(&received.message)) {
-        if (step.broker.config.preset == Preset::kGroup) run_raft(step, raft::MessageReceived{from, *message});
-        return;
-    }
+    if (const raft::Message* message = std::get_if<raft::Message>(&received.message))
+        return on_raft_message(step, from, *message);
     const replication::Message& message = std::get<replication::Message>(received.message);
     replication::FetchEffects effects;
     if (const auto* m = std::get_if<replication::ManifestRequest>(&message)) on_manifest_request(step, from, *m);
@@ -124,8 +147,9 @@ void on_leader_request(Step& step, const ClientRef& client, const clients::Reque
 
 void on_client_requested(Step& step, const ClientRequested& requested) {
     Broker& broker = step.broker;
-    if (broker.lifecycle != Lifecycle::kRunning) return;
     const ClientRef client{requested.connection, requested.request.correlation_id};
+    if (broker.lifecycle != Lifecycle::kRunning)
+        return refuse(step, client, requested.request, clients::ErrorCode::kLeaderNotAvailable);
     if (answer_in_any_role(step, client, requested.request)) return;
     if (!broker.leading) return refuse(step, client, requested.request, clients::ErrorCode::kNotLeader);
     if (broker.leading->stage != LeadingStage::kServing)
@@ -140,7 +164,10 @@ void on_client_disconnected(Step& step, ConnectionId connection) {
     std::erase_if(leading.consumers, [&](const WaitingConsumer& c) { return c.client.connection == connection; });
     std::erase_if(leading.topic_changes,
                   [&](const WaitingTopicChange& c) { return c.client.connection == connection; });
-    std::erase_if(leading.waiting_for_producer_id, [&](const ClientRef& c) { return c.connection == connection; });
+    std::erase_if(leading.waiting_for_producer_id,
+                  [&](const WaitingProducerId& w) { return w.client.connection == connection; });
+    for (LogStartMove& move : leading.log_start_moves)
+        if (move.client && move.client->connection == connection) move.client.reset();
 }
 
 void on_timer_fired(Step& step, TimerKind timer) {
@@ -221,7 +248,10 @@ void answer(Step& step, const ClientRef& client, clients::AnswerBody body) {
 }
 
 void refuse(Step& step, const ClientRef& client, const clients::Request& request, clients::ErrorCode error) {
-    const BrokerId hint = error == clients::ErrorCode::kNotLeader ? step.broker.known_leader : BrokerId{};
+    // Between its election and its claim's commit a broker knows itself to be next; no hint sends a client in a circle.
+    const BrokerId known = step.broker.known_leader;
+    const bool has_hint = error == clients::ErrorCode::kNotLeader && known != step.broker.config.id;
+    const BrokerId hint = has_hint ? known : BrokerId{};
     step.effects.push_back(AnswerClient{client.connection, clients::refusal_of(request, error, hint)});
 }
 

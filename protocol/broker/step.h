@@ -38,6 +38,9 @@ void on_state_file_durable(Step& step, storage::FileOwner owner);
 /// I10: a new data incarnation, durable before anything is discarded or told. Leadership is given up meanwhile.
 void renew_data_incarnation(Step& step);
 void finish_renewal(Step& step);
+void write_identity(Step& step);
+/// Everything asked of the identity file is durable.
+void on_identity_durable(Step& step);
 void refuse_to_start(Step& step, std::string why);
 
 // raft_routing.cc
@@ -99,7 +102,8 @@ void on_consumer_fetch(Step& step, const ClientRef& client, const clients::Reque
 void wake_consumers(Step& step, TopicPartition tp, const Partition& partition);
 void on_consumer_read(Step& step, const ConsumerRead& purpose, const storage::RecordsRead& read);
 void answer_consumer_empty(Step& step, const WaitingConsumer& consumer);
-void fail_consumer_read(Step& step, const ConsumerRead& purpose, clients::ErrorCode error);
+/// Its records could not be read: retention has overtaken it, or the disk does not give them.
+void fail_consumer_read(Step& step, const ConsumerRead& purpose, TopicPartition tp, storage::ReadFailure reason);
 void on_list_offsets(Step& step, const ClientRef& client, const clients::Request& request,
                      const clients::ListOffsetsRequest& list);
 
@@ -110,6 +114,9 @@ void on_offset_commit(Step& step, const ClientRef& client, const clients::Reques
                       const clients::OffsetCommitRequest& commit);
 void on_offset_fetch(Step& step, const ClientRef& client, const clients::Request& request,
                      const clients::OffsetFetchRequest& fetch);
+/// T1: commits of topics that are gone for good are taken out of the topic of offsets.
+void forget_offsets_of_deleted_topics(Step& step);
+void expire_producer_id_waiters(Step& step);
 void apply_internal_batches(Step& step, TopicPartition tp, const Bytes& batches);
 void on_internal_high_watermark(Step& step, TopicPartition tp, Offset high_watermark);
 
@@ -118,16 +125,12 @@ void on_create_topic(Step& step, const ClientRef& client, const clients::CreateT
 void on_delete_topic(Step& step, const ClientRef& client, const clients::DeleteTopicRequest& drop);
 void on_grow_topic(Step& step, const ClientRef& client, const clients::GrowTopicRequest& grow);
 void on_set_topic_config(Step& step, const ClientRef& client, const clients::SetTopicConfigRequest& set);
-void on_delete_records(Step& step, const ClientRef& client, const clients::Request& request,
-                       const clients::DeleteRecordsRequest& del);
 void on_metadata(Step& step, const ClientRef& client, const clients::MetadataRequest& metadata);
 /// The newest catalogue, durable or not.
 const storage::TopicCatalogue& newest_catalogue(const Broker& broker);
 void write_catalogue(Step& step, CatalogueWrite write);
 void on_topics_file_durable(Step& step);
 void create_internal_topics(Step& step);
-/// Applies retention of the topic to one partition of a leader.
-void apply_retention(Step& step, TopicPartition tp);
 /// Empty: no such partition here.
 std::optional<TopicPartition> resolve(const Broker& broker, const clients::PartitionName& name);
 bool is_internal(const Broker& broker, TopicId topic);
@@ -135,9 +138,24 @@ std::optional<TopicPartition> internal_partition(const Broker& broker, std::stri
 replication::Manifest manifest_of(const storage::TopicCatalogue& catalogue);
 /// Empty: a setting this build does not know.
 std::optional<storage::TopicCatalogue> catalogue_of(const replication::Manifest& manifest);
-/// L7: forward only; followers are told.
-void move_log_start(Step& step, TopicPartition tp, Offset log_start_offset);
 void settle_topic_changes(Step& step);
+
+// log_start.cc
+void on_delete_records(Step& step, const ClientRef& client, const clients::Request& request,
+                       const clients::DeleteRecordsRequest& del);
+/// Applies retention of the topic to one partition of a leader.
+void apply_retention(Step& step, TopicPartition tp);
+/// L7: forward only, not past the durable end; followers are told.
+void move_log_start(Step& step, TopicPartition tp, Offset log_start_offset);
+/// Moves the log starts whose records are confirmed by now.
+void settle_log_start_moves(Step& step);
+/// The partition is gone: whoever waits for its log start is told.
+void end_log_start_moves(Step& step, TopicPartition tp);
+void expire_log_start_moves(Step& step);
+/// A record of the topic of producers, read by a new leader (G3).
+void apply_producer_state(Step& step, const clients::ProducerStateKey& key, const Bytes& value);
+/// Keeps the topic of producers short: what counts is written anew once it has grown by a multiple of it.
+void rewrite_producer_records(Step& step);
 
 // replicating.cc: the leader's answers to followers
 void on_manifest_request(Step& step, BrokerId from, const replication::ManifestRequest& request);
@@ -162,10 +180,14 @@ void on_store_report(Step& step, const storage::StoreReport& report);
 /// Tells the durable ends of one group commit to whoever waits for them.
 void on_persisted(Step& step);
 void on_disk_retry_timer(Step& step);
+/// A leader whose copy is not what it was may not go on in its epoch.
+void resign(Step& step, Mark why);
 void add_partition(Step& step, TopicPartition tp);
 
 // static_role.cc
 void on_role_commanded(Step& step, const RoleCommanded& commanded);
+/// The role this directory has: the latest command's, else the configured one.
+void take_static_role(Step& step);
 /// The configured leader's answers tell which of its lives it is in.
 void note_static_epoch(Step& step, BrokerId from, LeaderEpoch leader_epoch);
 /// A static broker that gave up its role because of its disk takes it again once its logs are open: nobody else may

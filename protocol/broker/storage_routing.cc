@@ -14,19 +14,9 @@ void retry_disk_later(Step& step) {
     Broker& broker = step.broker;
     if (!broker.is_disk_full) mark(step, Mark::kDiskFull);
     broker.is_disk_full = true;
+    broker.is_disk_refusing = true;
     step.effects.push_back(SetTimer{TimerKind::kDiskRetry, kDiskRetry, kDiskRetry});
     refresh_eligibility(step);
-}
-
-/// A leader whose copy is not what it was may not go on in its epoch.
-void resign(Step& step, Mark why) {
-    Broker& broker = step.broker;
-    if (!broker.leading) return;
-    mark(step, why);
-    if (broker.config.preset == Preset::kGroup)
-        run_raft(step, raft::StepDownRequested{});
-    else
-        end_leading(step);
 }
 
 void step_state_file(Step& step, storage::StateFile& file, storage::FileOwner owner, const storage::FileEvent& event) {
@@ -69,12 +59,13 @@ struct ReadRoute {
     Step& step;
     const storage::RecordsRead* read;  // null: it failed
     TopicPartition tp;
+    storage::ReadFailure failure;  // meaningful if it failed
 
     void operator()(const ConsumerRead& purpose) const {
         if (read != nullptr)
             on_consumer_read(step, purpose, *read);
         else
-            fail_consumer_read(step, purpose, clients::ErrorCode::kStorageError);
+            fail_consumer_read(step, purpose, tp, failure);
     }
     void operator()(const FollowerRead& purpose) const { on_follower_read(step, purpose, read, tp); }
     void operator()(const RebuildRead& purpose) const {
@@ -88,12 +79,13 @@ struct ReadRoute {
     }
 };
 
-void on_read_ended(Step& step, storage::ReadId id, const storage::RecordsRead* read, TopicPartition tp) {
+void on_read_ended(Step& step, storage::ReadId id, const storage::RecordsRead* read, TopicPartition tp,
+                   storage::ReadFailure failure = {}) {
     const auto found = step.broker.reads.find(id);
     if (found == step.broker.reads.end()) return;
     const ReadPurpose purpose = found->second;
     step.broker.reads.erase(found);
-    std::visit(ReadRoute{step, read, tp}, purpose);
+    std::visit(ReadRoute{step, read, tp, failure}, purpose);
 }
 
 struct ReportRoute {
@@ -108,7 +100,7 @@ struct ReportRoute {
         on_read_ended(step, report.read_id, &report, report.tp);
     }
     void operator()(const storage::ReadFailed& report) const {
-        on_read_ended(step, report.read_id, nullptr, report.tp);
+        on_read_ended(step, report.read_id, nullptr, report.tp, report.reason);
     }
     void operator()(const storage::LogDamaged& report) const {
         Broker& broker = step.broker;
@@ -125,10 +117,12 @@ struct ReportRoute {
         if (report.is_final) retry_disk_later(step);
         step.broker.fetcher.stop();
         resign(step, Mark::kLeaderResignedOnFailedSync);
+        refresh_eligibility(step);
     }
     void operator()(const storage::LogReopened& report) const {
         mark(step, Mark::kLogReopenedAfterFailedSync);
         observe(step, LogReopened{report.tp, report.log_end_offset});
+        refresh_eligibility(step);
         follow_decided_leader(step);
         resume_static_role(step);
     }
@@ -154,6 +148,16 @@ void on_file_completed(Step& step, const storage::FileEvent& event) {
     }
 }
 
+void resign(Step& step, Mark why) {
+    Broker& broker = step.broker;
+    if (!broker.leading) return;
+    mark(step, why);
+    if (broker.config.preset == Preset::kGroup)
+        run_raft(step, raft::StepDownRequested{});
+    else
+        end_leading(step);
+}
+
 void on_store_report(Step& step, const storage::StoreReport& report) {
     std::visit(ReportRoute{step}, report);
 }
@@ -173,7 +177,10 @@ void on_persisted(Step& step) {
 
 void on_disk_retry_timer(Step& step) {
     Broker& broker = step.broker;
-    broker.is_disk_full = false;
+    // A disk that refused nothing since the last attempt has room again.
+    broker.is_disk_full = broker.is_disk_refusing;
+    broker.is_disk_refusing = false;
+    if (broker.is_disk_full) step.effects.push_back(SetTimer{TimerKind::kDiskRetry, kDiskRetry, kDiskRetry});
     std::vector<storage::FileEffect> effects;
     broker.identity_file.resume(effects);
     broker.raft_file.resume(effects);

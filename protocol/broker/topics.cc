@@ -1,5 +1,4 @@
-// Topics on the leader: create, grow, delete, configure, retention; and how logs follow the catalogue once it is
-// durable (F2, L7).
+// Topics on the leader: create, grow, delete, configure; and how logs follow the catalogue once it is durable (F2).
 //
 // The catalogue is durable before any log of it exists or goes: a record can only be promised by a partition that a
 // restart will find again. A change is answered when every replica that acknowledgements wait for has made it too, so a
@@ -60,7 +59,10 @@ void wait_for_topic_change(Step& step, const ClientRef& client, std::int64_t ver
 
 /// Writes the changed catalogue and has the client wait for it.
 void change_topics(Step& step, const ClientRef& client, storage::TopicCatalogue catalogue, clients::AnswerBody body) {
-    if (step.broker.leading->topic_changes.size() >= kTopicChangesMax) {
+    // A change whose client was told of a time-out may still wait for a slow disk.
+    const std::size_t under_way =
+        std::max(step.broker.leading->topic_changes.size(), step.broker.catalogue_writes.size());
+    if (under_way >= kTopicChangesMax) {
         std::visit([](auto& refused) { refused.error = ErrorCode::kThrottled; }, body);
         return answer(step, client, std::move(body));
     }
@@ -100,6 +102,7 @@ void hide_partition(Step& step, TopicPartition tp) {
         return true;
     });
     for (const WaitingConsumer& consumer : orphans) answer_consumer_empty(step, consumer);
+    end_log_start_moves(step, tp);
 }
 
 void drop_topic(Step& step, const storage::TopicEntry& topic) {
@@ -119,7 +122,14 @@ std::int32_t visible_count(const storage::TopicEntry& topic) {
 /// A deletion that its leader never got through: the records are still here.
 void unhide_partition(Step& step, TopicPartition tp) {
     add_partition(step, tp);
-    step.broker.partitions[tp].must_reread_producers = true;
+    step.broker.partitions.at(tp).must_reread_producers = true;
+}
+
+bool shows_again(const storage::TopicCatalogue& before, const storage::TopicCatalogue& after) {
+    return std::ranges::any_of(before.topics, [&](const storage::TopicEntry& topic) {
+        const storage::TopicEntry* later = after.find(topic.id);
+        return topic.config.is_deleting && later != nullptr && !later->config.is_deleting;
+    });
 }
 
 void change_topic(Step& step, const storage::TopicEntry& before, const storage::TopicEntry& topic) {
@@ -159,6 +169,11 @@ void apply_catalogue(Step& step, const storage::TopicCatalogue& catalogue) {
         change_topic(step, known == nullptr ? nothing : *known, topic);
     }
     drain_store(step);
+    // A write of the role before this one undoes a deletion: the epoch began without these partitions, whose records
+    // nobody has compared with this copy's. The next epoch begins with them.
+    if (!broker.leading || !shows_again(before, catalogue)) return;
+    resign(step, Mark::kLeaderResignedOnTopicsShown);
+    resume_static_role(step);
 }
 
 void publish_manifest(Step& step, std::int64_t version) {
@@ -224,9 +239,11 @@ void on_topics_file_durable(Step& step) {
     }
     if (done.empty()) return;
     apply_catalogue(step, done.back().catalogue);
-    if (broker.leading)
+    if (broker.leading) {
         publish_manifest(step,
                          broker.leading->manifests_written - static_cast<std::int64_t>(broker.catalogue_writes.size()));
+        forget_offsets_of_deleted_topics(step);
+    }
     // Only the newest write is what the fetcher waits for: an earlier one may be of a leader followed before.
     if (broker.catalogue_writes.empty() && done.back().is_reconciling) finish_reconciling(step);
 }
@@ -307,45 +324,6 @@ void on_set_topic_config(Step& step, const ClientRef& client, const clients::Set
     }
     catalogue.put(std::move(changed));
     change_topics(step, client, std::move(catalogue), body);
-}
-
-void on_delete_records(Step& step, const ClientRef& client, const clients::Request& request,
-                       const clients::DeleteRecordsRequest& del) {
-    Broker& broker = step.broker;
-    const auto tp = resolve(broker, del.partition);
-    if (!tp) return refuse(step, client, request, ErrorCode::kUnknownTopicOrPartition);
-    if (is_internal(broker, tp->topic)) return refuse(step, client, request, ErrorCode::kInternalTopic);
-    const Offset high_watermark = broker.partitions[*tp].high_watermark.value();
-    const Offset before = del.before_offset.value < 0 ? high_watermark : del.before_offset;
-    if (before > high_watermark) return refuse(step, client, request, ErrorCode::kOffsetOutOfRange);
-    move_log_start(step, *tp, before);
-    clients::DeleteRecordsAnswer body;
-    body.log_start_offset = broker.logs.view(*tp)->log_start_offset;
-    answer(step, client, body);
-}
-
-void move_log_start(Step& step, TopicPartition tp, Offset log_start_offset) {
-    Broker& broker = step.broker;
-    if (log_start_offset <= broker.logs.view(tp)->log_start_offset) return;
-    broker.logs.advance_log_start(tp, log_start_offset);
-    broker.partitions[tp].producers.on_log_start_moved(log_start_offset);
-    observe(step, LogStartAdvanced{tp, log_start_offset});
-    if (!broker.leading) return;
-    std::vector<replication::FetchRequest> woken;
-    broker.leading->parked.on_news(tp, broker.partitions[tp].high_watermark.value(), log_start_offset, step.now, woken);
-    for (const replication::FetchRequest& fetch : woken) answer_follower(step, fetch);
-    if (const auto deadline = broker.leading->parked.next_deadline()) note_deadline(step, *deadline);
-}
-
-void apply_retention(Step& step, TopicPartition tp) {
-    Broker& broker = step.broker;
-    const storage::TopicEntry* topic = broker.topics.find(tp.topic);
-    if (topic == nullptr || topic->config.retention_records_max < 0) return;
-    const std::int64_t kept_max = topic->config.retention_records_max;
-    const Offset high_watermark = broker.partitions[tp].high_watermark.value();
-    const std::int64_t excess = high_watermark - broker.logs.view(tp)->log_start_offset - kept_max;
-    // In steps of a quarter, so that the log start does not move with every record.
-    if (excess > 0 && excess >= kept_max / 4) move_log_start(step, tp, high_watermark - kept_max);
 }
 
 namespace {

@@ -125,6 +125,7 @@ void advance_high_watermark(Step& step, TopicPartition tp) {
     resolve_pending(step, tp, partition);
     // What is acknowledged here is still there when its producer hears of it.
     if (has_moved && broker.leading && broker.partitions.contains(tp)) apply_retention(step, tp);
+    if (has_moved) settle_log_start_moves(step);
     advance_opening(step);
 }
 
@@ -177,6 +178,8 @@ void on_deadlines_timer(Step& step) {
     expire_produces(step);
     expire_consumers(step);
     expire_topic_changes(step);
+    expire_producer_id_waiters(step);
+    expire_log_start_moves(step);
     std::vector<replication::FetchRequest> woken;
     broker.leading->parked.expire(step.now, woken);
     for (const replication::FetchRequest& request : woken) answer_follower(step, request);

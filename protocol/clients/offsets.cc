@@ -1,6 +1,7 @@
 #include "protocol/clients/offsets.h"
 
 #include <algorithm>
+#include <boost/container/flat_set.hpp>
 #include <utility>
 
 #include "protocol/base/check.h"
@@ -91,14 +92,26 @@ bool OffsetTable::has_pending(const OffsetKey& key) const {
 }
 
 std::vector<OffsetKey> OffsetTable::keys_of_topic(TopicId topic) const {
-    std::vector<OffsetKey> keys;
+    boost::container::flat_set<OffsetKey> keys;
     for (const auto& [key, value] : committed_)
-        if (key.partition.topic == topic) keys.push_back(key);
-    for (const Pending& pending : pending_)
-        if (pending.value && pending.key.partition.topic == topic) keys.push_back(pending.key);
-    std::sort(keys.begin(), keys.end());
-    keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
-    return keys;
+        if (key.partition.topic == topic) keys.insert(keys.end(), key);
+    for (const Pending& pending : pending_) {
+        if (pending.key.partition.topic != topic) continue;
+        if (pending.value)
+            keys.insert(pending.key);
+        else
+            keys.erase(pending.key);
+    }
+    return {keys.begin(), keys.end()};
+}
+
+std::vector<TopicId> OffsetTable::topics() const {
+    std::vector<TopicId> topics;
+    for (const auto& [key, value] : committed_) topics.push_back(key.partition.topic);
+    for (const Pending& pending : pending_) topics.push_back(pending.key.partition.topic);
+    std::ranges::sort(topics);
+    topics.erase(std::unique(topics.begin(), topics.end()), topics.end());
+    return topics;
 }
 
 std::vector<OffsetKey> OffsetTable::keys_of_group(std::string_view group) const {

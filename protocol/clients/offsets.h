@@ -56,9 +56,11 @@ class OffsetTable {
     [[nodiscard]] const CommittedOffset* find(const OffsetKey& key) const;
     /// A commit of this key is in the log and not yet below the high watermark.
     [[nodiscard]] bool has_pending(const OffsetKey& key) const;
-    /// Keys of a deleted topic, to be tombstoned; they show until their tombstones do, which nobody can see as the
-    /// topic id is gone.
+    /// Keys of a deleted topic, to be tombstoned, without those whose tombstone is in the log already. They show until
+    /// their tombstones do, which nobody can see as the topic id is gone.
     [[nodiscard]] std::vector<OffsetKey> keys_of_topic(TopicId topic) const;
+    /// Topics that have keys, sorted.
+    [[nodiscard]] std::vector<TopicId> topics() const;
     /// Everything of the group, sorted.
     [[nodiscard]] std::vector<OffsetKey> keys_of_group(std::string_view group) const;
     /// A new leadership: forget everything, then apply every record of the log.

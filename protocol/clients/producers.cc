@@ -7,14 +7,32 @@
 namespace tidelock::clients {
 namespace {
 
-constexpr std::uint8_t kTableVersion = 1;
-constexpr std::size_t kEntryBytes = 8 + 2 + 8 + 8 + 1 + 1;
+constexpr std::uint8_t kBlockVersion = 1;
+
+Offset end_of(const RememberedBatch& batch) {
+    return batch.base_offset + batch.record_count;
+}
+
+/// What the two know together of one epoch of a producer.
+ProducerState merged(const ProducerState& a, const ProducerState& b) {
+    std::vector<RememberedBatch> all(a.batches.begin(), a.batches.end());
+    for (const RememberedBatch& batch : b.batches)
+        if (std::ranges::find(all, batch.base_offset, &RememberedBatch::base_offset) == all.end()) all.push_back(batch);
+    std::ranges::sort(all, {}, &RememberedBatch::base_offset);
+    const std::size_t dropped = all.size() - std::min(all.size(), kRememberedBatches);
+    ProducerState both;
+    both.producer_epoch = a.producer_epoch;
+    both.last_offset = std::max(a.last_offset, b.last_offset);
+    both.has_forgotten = a.has_forgotten || b.has_forgotten || dropped > 0;
+    both.batches.assign(all.begin() + static_cast<std::ptrdiff_t>(dropped), all.end());
+    return both;
+}
 
 }  // namespace
 
 // --- decisions -----------------------------------------------------------------------------------------------
 
-ProducerVerdict ProducerTable::check_known(const Entry& entry, const ProducerBatch& batch) {
+ProducerVerdict ProducerTable::check_known(const ProducerState& entry, const ProducerBatch& batch) {
     if (batch.producer_epoch < entry.producer_epoch) return RefuseBatch{ErrorCode::kInvalidProducerEpoch};
     if (batch.is_control) return AcceptBatch{};
     if (batch.producer_epoch > entry.producer_epoch || entry.batches.empty()) {
@@ -22,10 +40,10 @@ ProducerVerdict ProducerTable::check_known(const Entry& entry, const ProducerBat
         if (batch.base_sequence == 0) return AcceptBatch{};
         return RefuseBatch{ErrorCode::kOutOfOrderSequence};
     }
-    for (const Batch& known : entry.batches)
+    for (const RememberedBatch& known : entry.batches)
         if (known.base_sequence == batch.base_sequence && known.record_count == batch.record_count)
             return DuplicateBatch{known.base_offset, known.base_offset + (known.record_count - 1)};
-    const Batch& last = entry.batches.back();
+    const RememberedBatch& last = entry.batches.back();
     const std::int32_t expected = sequence_after(last.base_sequence, last.record_count);
     if (batch.base_sequence == expected) return AcceptBatch{};
     // Half the sequence space back counts as written before, the other half as not yet written.
@@ -50,29 +68,45 @@ ProducerVerdict ProducerTable::check(const ProducerBatch& batch) const {
 void ProducerTable::on_batch(const ProducerBatch& batch) {
     if (batch.producer_id == kNoProducer) return;
     const auto [at, is_new] = entries_.try_emplace(batch.producer_id);
-    Entry& entry = at->second;
+    ProducerState& entry = at->second;
+    if (batch.base_offset <= entry.last_offset) return;
     if (is_new) entry.producer_epoch = batch.producer_epoch;
     if (batch.producer_epoch > entry.producer_epoch) {
         entry.producer_epoch = batch.producer_epoch;
         entry.batches.clear();
         entry.has_forgotten = true;
     }
-    entry.timestamp_ms = batch.timestamp_ms;
     entry.last_offset = batch.base_offset + (std::max(batch.record_count, 1) - 1);
     if (batch.is_control) {
         entry.has_forgotten = true;  // a cut at the marker cannot be undone from what is kept
-        return;
+    } else {
+        if (entry.batches.size() == kRememberedBatches) {
+            entry.batches.erase(entry.batches.begin());
+            entry.has_forgotten = true;
+        }
+        entry.batches.push_back({batch.base_sequence, batch.record_count, batch.base_offset});
     }
-    if (entry.batches.size() == kRememberedBatches) {
-        entry.batches.erase(entry.batches.begin());
-        entry.has_forgotten = true;
+    if (entries_.size() > kProducersMax) forget_oldest();
+}
+
+void ProducerTable::adopt(ProducerId id, const ProducerState& state) {
+    const auto [at, is_new] = entries_.try_emplace(id, state);
+    ProducerState& known = at->second;
+    if (!is_new && known.producer_epoch == state.producer_epoch) {
+        known = merged(known, state);
+    } else if (state.producer_epoch > known.producer_epoch) {
+        known = state;
+        known.has_forgotten = true;
+    } else if (!is_new) {
+        known.has_forgotten = true;
     }
-    entry.batches.push_back({batch.base_sequence, batch.record_count, batch.base_offset, batch.timestamp_ms});
+    if (entries_.size() > kProducersMax) forget_oldest();
 }
 
 bool ProducerTable::truncate_to(Offset end) {
+    if (end < forgotten_end_) return false;
     for (auto at = entries_.begin(); at != entries_.end();) {
-        Entry& entry = at->second;
+        ProducerState& entry = at->second;
         if (entry.last_offset < end) {
             ++at;
         } else if (entry.has_forgotten) {
@@ -84,87 +118,44 @@ bool ProducerTable::truncate_to(Offset end) {
                 at = entries_.erase(at);
                 continue;
             }
-            const Batch& last = entry.batches.back();
-            entry.last_offset = last.base_offset + (last.record_count - 1);
-            entry.timestamp_ms = last.timestamp_ms;
+            entry.last_offset = end_of(entry.batches.back()) - 1;
             ++at;
         }
     }
     return true;
 }
 
-void ProducerTable::expire_before(std::int64_t oldest_timestamp_ms) {
-    for (auto at = entries_.begin(); at != entries_.end();) {
-        const bool is_expired =
-            at->second.timestamp_ms < oldest_timestamp_ms && at->second.last_offset < log_start_offset_;
-        at = is_expired ? entries_.erase(at) : at + 1;
+std::vector<std::pair<ProducerId, ProducerState>> ProducerTable::states_between(Offset from, Offset end) const {
+    std::vector<std::pair<ProducerId, ProducerState>> found;
+    for (const auto& [id, entry] : entries_) {
+        ProducerState state = entry;
+        if (state.last_offset >= end) {
+            while (!state.batches.empty() && state.batches.back().base_offset >= end) state.batches.pop_back();
+            if (state.batches.empty()) continue;
+            state.last_offset = end_of(state.batches.back()) - 1;
+        }
+        if (state.last_offset >= from) found.emplace_back(id, std::move(state));
     }
+    return found;
 }
 
-std::optional<Offset> ProducerTable::earliest_last_batch() const {
-    std::optional<Offset> earliest;
-    for (const auto& [id, entry] : entries_) {
-        const Offset base = entry.batches.empty() ? entry.last_offset : entry.batches.back().base_offset;
-        earliest = earliest ? std::min(*earliest, base) : base;
-    }
-    return earliest;
+void ProducerTable::forget_oldest() {
+    std::vector<Offset> last_offsets;
+    last_offsets.reserve(entries_.size());
+    for (const auto& [id, entry] : entries_) last_offsets.push_back(entry.last_offset);
+    const auto bound = last_offsets.begin() + static_cast<std::ptrdiff_t>(kProducersMax / 4);
+    std::ranges::nth_element(last_offsets, bound);
+    const Offset oldest_kept = *bound;
+    forgotten_end_ = std::max(forgotten_end_, oldest_kept);
+    FlatMap<ProducerId, ProducerState> kept;
+    kept.reserve(entries_.size());
+    for (auto& [id, entry] : entries_)
+        if (entry.last_offset >= oldest_kept) kept.emplace_hint(kept.end(), id, std::move(entry));
+    entries_ = std::move(kept);
 }
 
 void ProducerTable::clear() {
-    entries_.clear();
-    log_start_offset_ = Offset{};
-}
-
-// --- as bytes ------------------------------------------------------------------------------------------------
-
-void ProducerTable::encode(ByteWriter& out) const {
-    out.u8(kTableVersion);
-    out.i64(log_start_offset_.value);
-    out.u32(static_cast<std::uint32_t>(entries_.size()));
-    for (const auto& [id, entry] : entries_) {
-        out.i64(id.value);
-        out.u16(static_cast<std::uint16_t>(entry.producer_epoch.value));
-        out.i64(entry.timestamp_ms);
-        out.i64(entry.last_offset.value);
-        out.boolean(entry.has_forgotten);
-        out.u8(static_cast<std::uint8_t>(entry.batches.size()));
-        for (const Batch& batch : entry.batches) {
-            out.i32(batch.base_sequence);
-            out.i32(batch.record_count);
-            out.i64(batch.base_offset.value);
-            out.i64(batch.timestamp_ms);
-        }
-    }
-}
-
-Result<ProducerTable, DecodeError> ProducerTable::decode(ByteReader& in) {
-    ProducerTable table;
-    if (in.u8() != kTableVersion) return decode_failure("producer table: unknown version");
-    table.log_start_offset_ = Offset(in.i64());
-    const std::uint32_t count = in.count(kEntryBytes);
-    for (std::uint32_t i = 0; i < count && !in.failed(); ++i) {
-        const ProducerId id(in.i64());
-        Entry entry;
-        entry.producer_epoch = ProducerEpoch(static_cast<std::int16_t>(in.u16()));
-        entry.timestamp_ms = in.i64();
-        entry.last_offset = Offset(in.i64());
-        entry.has_forgotten = in.boolean();
-        const std::uint8_t batch_count = in.u8();
-        if (batch_count > kRememberedBatches) in.fail();
-        for (std::uint8_t b = 0; b < batch_count && !in.failed(); ++b) {
-            Batch batch{};
-            batch.base_sequence = in.i32();
-            batch.record_count = in.i32();
-            batch.base_offset = Offset(in.i64());
-            batch.timestamp_ms = in.i64();
-            if (batch.base_sequence < 0 || batch.record_count <= 0) in.fail();
-            entry.batches.push_back(batch);
-        }
-        if (!table.entries_.empty() && id <= std::prev(table.entries_.end())->first) in.fail();
-        if (!in.failed()) table.entries_.emplace_hint(table.entries_.end(), id, std::move(entry));
-    }
-    if (in.failed()) return decode_failure("producer table: short or bad field");
-    return table;
+    *this = ProducerTable();
 }
 
 void ProducerTable::add_to(Digest& digest) const {
@@ -173,7 +164,7 @@ void ProducerTable::add_to(Digest& digest) const {
         digest.add(id);
         digest.add(entry.producer_epoch);
         digest.add(entry.last_offset);
-        for (const Batch& batch : entry.batches) {
+        for (const RememberedBatch& batch : entry.batches) {
             digest.add(batch.base_sequence);
             digest.add(batch.record_count);
             digest.add(batch.base_offset);
@@ -185,7 +176,7 @@ void ProducerTable::add_to(Digest& digest) const {
 
 Bytes encode_block(const ProducerIdBlock& block) {
     ByteWriter out;
-    out.u8(kTableVersion);
+    out.u8(kBlockVersion);
     out.i64(block.first.value);
     out.i64(block.count);
     return out.take();
@@ -193,7 +184,7 @@ Bytes encode_block(const ProducerIdBlock& block) {
 
 Result<ProducerIdBlock, DecodeError> decode_block(const Bytes& value) {
     ByteReader in(value);
-    if (in.u8() != kTableVersion) return decode_failure("producer id block: unknown version");
+    if (in.u8() != kBlockVersion) return decode_failure("producer id block: unknown version");
     ProducerIdBlock block;
     block.first = ProducerId(in.i64());
     block.count = in.i64();
@@ -237,6 +228,11 @@ void ProducerIdAllocator::on_high_watermark(Offset high_watermark) {
     // What the present block has left is given up: one block is in use at a time, and ids are plenty.
     available_ = under_way_->block;
     under_way_.reset();
+}
+
+std::optional<ProducerIdBlock> ProducerIdAllocator::reserved() const {
+    if (next_unreserved_.value <= 1) return std::nullopt;
+    return ProducerIdBlock{ProducerId(1), next_unreserved_.value - 1};
 }
 
 }  // namespace tidelock::clients

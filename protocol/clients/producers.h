@@ -1,8 +1,9 @@
 /// Idempotent producers (T2): what is known of each producer's last batches in one partition, and how producer ids are
 /// given out.
 ///
-/// A table is a pure function of the batches in the log, in log order: on_batch is the only way in, live and on
-/// rebuild.
+/// A table is a function of the batches of the log, in log order. What retention has taken comes back by adopt(): the
+/// leader writes it into a replicated topic before the log start passes it (protocol/broker/log_start.cc). How many
+/// producers a table remembers is bounded; who has not written for longest goes first, by offset and not by any clock.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -19,6 +21,7 @@
 #include "protocol/base/ids.h"
 #include "protocol/base/time.h"
 #include "protocol/clients/error_code.h"
+#include "protocol/clients/producer_state.h"
 
 namespace tidelock::clients {
 
@@ -28,14 +31,13 @@ namespace tidelock::clients {
     return static_cast<std::int32_t>((std::int64_t{sequence} + count + kModulus) % kModulus);
 }
 
-/// The header fields of a batch that concern its producer. `timestamp_ms` is the batch's own, not a clock.
+/// The header fields of a batch that concern its producer.
 struct ProducerBatch {
     ProducerId producer_id = kNoProducer;
     ProducerEpoch producer_epoch;
     std::int32_t base_sequence = -1;
     std::int32_t record_count = 0;
-    Offset base_offset;  // not read by check
-    std::int64_t timestamp_ms = 0;
+    Offset base_offset;       // not read by check
     bool is_control = false;  // a transaction marker: raises the epoch, has no sequence
     bool operator==(const ProducerBatch&) const = default;
 };
@@ -57,61 +59,43 @@ struct RefuseBatch {
 };
 using ProducerVerdict = std::variant<AcceptBatch, DuplicateBatch, RefuseBatch>;
 
-/// How many batches of a producer are remembered; as many as a client may have in flight.
-inline constexpr std::size_t kRememberedBatches = 5;
+/// How many producers a partition remembers. One more, and the quarter that has not written for longest is forgotten:
+/// such a producer begins anew, as if it were unknown.
+inline constexpr std::size_t kProducersMax = 4096;
 
 class ProducerTable {
   public:
     /// What to do with a batch that wants to be appended. A batch without producer id is always accepted.
     [[nodiscard]] ProducerVerdict check(const ProducerBatch& batch) const;
-    /// A batch is in the log: live after its append, or read from the log on rebuild; in log order.
+    /// A batch is in the log: live after its append, or read from the log on rebuild; in log order. One that is known
+    /// already changes nothing.
     void on_batch(const ProducerBatch& batch);
+    /// What a record of the internal topic says of a producer: batches at the log start or below it. Known batches are
+    /// kept beside them, so records and batches may come in any order.
+    void adopt(ProducerId id, const ProducerState& state);
     /// The log was cut to `end` (exclusive). False: the table no longer knows what came before the cut and must be
-    /// rebuilt (clear, then on_batch for every batch of the log).
+    /// rebuilt (clear, then on_batch for every batch of the log, and adopt).
     [[nodiscard]] bool truncate_to(Offset end);
-    /// The log start moved. Nothing is forgotten: a producer's last batch outlives its records (KAFKA-7190,
-    /// KAFKA-7298).
-    void on_log_start_moved(Offset log_start_offset) { log_start_offset_ = log_start_offset; }
-    /// Forgets producers whose last batch is older than `oldest_timestamp_ms` and no longer in the log. Run it with the
-    /// same argument on every copy, or only where nothing is decided from the table: it is the one thing that is not a
-    /// function of the log.
-    void expire_before(std::int64_t oldest_timestamp_ms);
-    /// Base offset of the earliest last batch of any known producer: a rebuild from here on knows every producer.
-    /// Empty: none is known.
-    [[nodiscard]] std::optional<Offset> earliest_last_batch() const;
+    /// Producers with a batch that ends in [from, end), as they were before `end`: what has to be kept elsewhere before
+    /// the log start moves from `from` to `end`. Nothing is forgotten here: a producer's last batch outlives its
+    /// records (KAFKA-7190, KAFKA-7298).
+    [[nodiscard]] std::vector<std::pair<ProducerId, ProducerState>> states_between(Offset from, Offset end) const;
     void clear();
 
     [[nodiscard]] std::size_t size() const { return entries_.size(); }
-    /// The whole table as bytes, kept beside the log so that retention does not lose it; and back. Total.
-    void encode(ByteWriter& out) const;
-    [[nodiscard]] static Result<ProducerTable, DecodeError> decode(ByteReader& in);
-
     void add_to(Digest& digest) const;
     bool operator==(const ProducerTable&) const = default;
 
   private:
-    struct Batch {
-        std::int32_t base_sequence;
-        std::int32_t record_count;
-        Offset base_offset;
-        std::int64_t timestamp_ms;
-        bool operator==(const Batch&) const = default;
-    };
-    struct Entry {
-        ProducerEpoch producer_epoch;
-        std::int64_t timestamp_ms = 0;                   // of the last batch or marker
-        Offset last_offset{-1};                          // of the last batch or marker, inclusive
-        bool has_forgotten = false;                      // older batches or an older epoch were dropped from here
-        SmallVector<Batch, kRememberedBatches> batches;  // of this epoch, in log order
-        bool operator==(const Entry&) const = default;
-    };
-    static ProducerVerdict check_known(const Entry& entry, const ProducerBatch& batch);
+    static ProducerVerdict check_known(const ProducerState& entry, const ProducerBatch& batch);
+    void forget_oldest();
 
-    FlatMap<ProducerId, Entry> entries_;
-    Offset log_start_offset_;
+    FlatMap<ProducerId, ProducerState> entries_;
+    Offset forgotten_end_;  // exclusive: forgotten producers wrote below it
 };
 
-/// Internal topic of producer id blocks. A record of it reserves ids for good.
+/// Internal topic of what is known of producers: blocks of ids (records without a key), each reserving its ids for
+/// good, and what retention would otherwise make forgotten (producer_state.h).
 inline constexpr std::string_view kProducerIdsTopic = "__producer_ids";
 
 struct ProducerIdBlock {
@@ -142,6 +126,8 @@ class ProducerIdAllocator {
     void on_block_appended(const ProducerIdBlock& block, Offset record_offset);
     /// The record of `block` is below the topic's high watermark: its ids may be given out.
     void on_high_watermark(Offset high_watermark);
+    /// A block that stands for all reserved so far; empty: none is. Its record makes older ones superfluous.
+    [[nodiscard]] std::optional<ProducerIdBlock> reserved() const;
 
     bool operator==(const ProducerIdAllocator&) const = default;
 

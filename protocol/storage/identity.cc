@@ -7,6 +7,9 @@ void Identity::fold(Digest& digest) const {
     digest.add(broker);
     digest.add(raft_incarnation);
     digest.add(data_incarnation);
+    digest.add(preset);
+    digest.add(role_command);
+    digest.add(commanded_leader);
 }
 
 void encode(const Identity& identity, ByteWriter& out) {
@@ -14,6 +17,9 @@ void encode(const Identity& identity, ByteWriter& out) {
     out.i32(identity.broker.value);
     out.u64(identity.raft_incarnation.value);
     out.u64(identity.data_incarnation.value);
+    out.u8(identity.preset);
+    out.i32(identity.role_command);
+    out.i32(identity.commanded_leader.value);
 }
 
 Result<Identity, DecodeError> decode_identity(const Bytes& content) {
@@ -23,11 +29,18 @@ Result<Identity, DecodeError> decode_identity(const Bytes& content) {
     identity.broker = BrokerId(in.i32());
     identity.raft_incarnation = Incarnation(in.u64());
     identity.data_incarnation = Incarnation(in.u64());
+    if (!in.failed() && identity.format_version != kDataFormatVersion)
+        return decode_failure("identity: format version");
+    identity.preset = in.u8();
+    identity.role_command = in.i32();
+    identity.commanded_leader = BrokerId(in.i32());
     if (!in.at_end()) return decode_failure("identity: length");
-    if (identity.format_version != kDataFormatVersion) return decode_failure("identity: format version");
     if (identity.broker.value < 1) return decode_failure("identity: broker");
     if (identity.raft_incarnation.value == 0) return decode_failure("identity: raft incarnation");
     if (identity.data_incarnation.value == 0) return decode_failure("identity: data incarnation");
+    const bool has_command = identity.role_command > 0 && identity.commanded_leader.value > 0;
+    const bool has_none = identity.role_command == 0 && identity.commanded_leader.value == 0;
+    if (!has_command && !has_none) return decode_failure("identity: role command");
     return identity;
 }
 

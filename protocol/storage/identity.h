@@ -10,19 +10,22 @@
 
 namespace tidelock::storage {
 
-inline constexpr std::uint32_t kDataFormatVersion = 1;
+inline constexpr std::uint32_t kDataFormatVersion = 2;
 
 struct Identity {
     std::uint32_t format_version = kDataFormatVersion;
     BrokerId broker;
-    Incarnation raft_incarnation;  // R11: renewed when the Raft state is lost
-    Incarnation data_incarnation;  // I10: renewed before record data is discarded or when it was found damaged
+    Incarnation raft_incarnation;   // R11: renewed when the Raft state is lost
+    Incarnation data_incarnation;   // I10: renewed before record data is discarded or when it was found damaged
+    std::uint8_t preset = 0;        // number of the preset that the epochs in this directory were given out under
+    std::int32_t role_command = 0;  // `static`: the latest an operator gave; 0: the configured role
+    BrokerId commanded_leader;      // by role_command; 0: none
     void fold(Digest& digest) const;
     bool operator==(const Identity&) const = default;
 };
 
 void encode(const Identity& identity, ByteWriter& out);
-/// Total; an unknown format version and zero incarnations are errors.
+/// Total; an unknown format version, zero incarnations and a role command without a leader are errors.
 Result<Identity, DecodeError> decode_identity(const Bytes& content);
 
 }  // namespace tidelock::storage

@@ -40,12 +40,9 @@ void try_records(const Bytes& content) {
     const auto value = decode_value(content);
     if (value && *value) require(encode_value(**value) == content);
     if (const auto block = decode_block(content)) require(encode_block(*block) == content);
-    ByteReader in(content);
-    const auto table = ProducerTable::decode(in);
-    if (!table) return;
-    ByteWriter out;
-    table->encode(out);
-    require(out.take() == content.slice(0, in.position()));
+    if (const auto key = decode_state_key(content)) require(encode_state_key(*key) == content);
+    if (const auto state = decode_state(content)) require(encode_state(*state) == content);
+    if (const auto log_start = decode_log_start(content)) require(encode_log_start(*log_start) == content);
 }
 
 }  // namespace

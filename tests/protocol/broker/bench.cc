@@ -22,6 +22,8 @@ void Bench::start(std::int32_t id) {
     node.timers.clear();
     node.held.clear();
     node.held_owners.clear();
+    node.holds_reads = false;
+    node.refusal.clear();
     node.broker.emplace(node.config);
     storage::DirectoryImage image;
     for (const auto& [name, bytes] : node.files)
@@ -70,12 +72,17 @@ void Bench::carry_out(std::int32_t id, const Effect& effect) {
         node.timers.erase(cancel->timer);
     } else if (const auto* file = std::get_if<storage::FileEffect>(&effect)) {
         carry_out_file(id, *file);
+    } else if (const auto* observed = std::get_if<Observe>(&effect)) {
+        if (const auto* refused = std::get_if<RefusedToStart>(&observed->observation)) node.refusal = refused->why;
     }
 }
 
 void Bench::carry_out_file(std::int32_t id, const storage::FileEffect& effect) {
     auto& files = nodes_.at(id).files;
     if (const auto* write = std::get_if<storage::WriteFile>(&effect)) {
+        if (nodes_.at(id).is_full)
+            return coming_.push_back(
+                Coming{id, FileCompleted{storage::WriteFailed{write->name, storage::WriteFailure::kFull}}});
         std::vector<std::byte>& bytes = files[std::string(write->name.text())];
         bytes.resize(std::max<std::size_t>(bytes.size(), write->position + write->content.size()));
         std::ranges::copy(write->content.span(), bytes.begin() + static_cast<std::ptrdiff_t>(write->position));
@@ -101,7 +108,8 @@ void Bench::carry_out_file(std::int32_t id, const storage::FileEffect& effect) {
 
 void Bench::complete(std::int32_t id, storage::FileOpId op, storage::FileEvent event) {
     Node& node = nodes_.at(id);
-    if (node.held_owners.contains(storage::owner_of(op)))
+    const bool is_held_read = node.holds_reads && std::holds_alternative<storage::FileReadDone>(event);
+    if (is_held_read || node.held_owners.contains(storage::owner_of(op)))
         node.held.push_back(std::move(event));
     else
         coming_.push_back(Coming{id, FileCompleted{std::move(event)}});
@@ -109,6 +117,7 @@ void Bench::complete(std::int32_t id, storage::FileOpId op, storage::FileEvent e
 
 void Bench::release(std::int32_t id) {
     nodes_.at(id).held_owners.clear();
+    nodes_.at(id).holds_reads = false;
     release_once(id);
 }
 

@@ -24,6 +24,7 @@ class Bench {
     void start_all();
     /// From its next start on, this broker is configured with other members.
     void set_members(std::int32_t id, std::vector<BrokerId> members) { nodes_.at(id).config.members = members; }
+    void configure(std::int32_t id, const std::function<void(Config&)>& change) { change(nodes_.at(id).config); }
     /// One event of one broker, and everything that follows without time passing.
     void step(std::int32_t id, const Event& event);
     /// Lets time pass; timers fire in their order, each at its earliest moment.
@@ -40,6 +41,11 @@ class Bench {
     /// Syncs and reads of this owner are not answered before release().
     void hold(std::int32_t id, storage::FileOwner owner) { nodes_.at(id).held_owners.insert(owner); }
     void release(std::int32_t id);
+    /// Reads of the log are not answered before release().
+    void hold_reads(std::int32_t id) { nodes_.at(id).holds_reads = true; }
+    /// From now on no write finds room on this disk.
+    void fill_disk(std::int32_t id) { nodes_.at(id).is_full = true; }
+    void free_disk(std::int32_t id) { nodes_.at(id).is_full = false; }
     /// Answers only what is held right now; what is asked for because of it is held again.
     void release_once(std::int32_t id);
     /// Nothing reaches or leaves this broker from now on.
@@ -47,6 +53,8 @@ class Bench {
     void reconnect(std::int32_t id) { unreachable_.erase(id); }
 
     [[nodiscard]] const Broker& at(std::int32_t id) const { return *nodes_.at(id).broker; }
+    /// Why the broker refused to start, or to go on; empty: it did not.
+    [[nodiscard]] const std::string& refusal(std::int32_t id) const { return nodes_.at(id).refusal; }
     /// The broker that serves; 0: none, or two.
     [[nodiscard]] std::int32_t serving() const;
     /// Whether every broker is in the serving one's committed set.
@@ -66,6 +74,9 @@ class Bench {
         std::map<TimerKind, Instant> timers;
         std::set<storage::FileOwner> held_owners;
         std::vector<storage::FileEvent> held;
+        bool holds_reads = false;
+        bool is_full = false;
+        std::string refusal;
     };
     struct Coming {
         std::int32_t to;

@@ -146,6 +146,48 @@ TEST_CASE("a broker joins the in-sync set only with the topics as they are now (
     for (const Replica& member : members) REQUIRE(member.broker.value != late);
 }
 
+// 1. Leader 1 deletes the topic; brokers 1 and 3 hide it, broker 2's write is not durable.
+// 2. Broker 2 leads with the topic shown; broker 3 is told so, and its write is not durable.
+// 3. Broker 3 leads, the topic hidden; then its write becomes durable and shows it.
+TEST_CASE("a leader under which a deletion is undone leads on only in a new epoch (F2)", "[broker]") {
+    Bench bench = formed_group();
+    REQUIRE(bench.transfer_to(1));
+    bench.advance(seconds(1));
+    bench.hold(2, FileOwner::kTopics);
+    bench.ask(1, clients::DeleteTopicRequest{"orders"});
+    bench.advance(milliseconds(100));
+    REQUIRE(bench.at(3).topics.find(std::string_view("orders"))->config.is_deleting);
+    bench.hold(3, FileOwner::kTopics);
+    REQUIRE(bench.transfer_to(2));
+    REQUIRE(bench.advance_until([&] { return !bench.at(3).catalogue_writes.empty(); }));
+    REQUIRE(bench.transfer_to(3));
+    const LeaderEpoch leader_epoch = bench.at(3).leading->leader_epoch;
+    REQUIRE(bench.at(3).topics.find(std::string_view("orders"))->config.is_deleting);
+    bench.release(3);
+    REQUIRE(!bench.at(3).topics.find(std::string_view("orders"))->config.is_deleting);
+    REQUIRE((!bench.at(3).leading || bench.at(3).leading->leader_epoch > leader_epoch));
+    bench.release(2);
+    REQUIRE(bench.advance_until([&] { return bench.is_whole(); }));
+}
+
+TEST_CASE("a deleted topic's committed offsets are taken out of the topic of offsets (T1)", "[broker]") {
+    Bench bench = formed_group();
+    const std::int32_t leader = bench.serving();
+    const clients::PartitionName orders{"orders", TopicId{}, PartitionIndex(0)};
+    const CorrelationId committed =
+        bench.ask(leader, clients::OffsetCommitRequest{"readers", -1, "", orders, Offset(7), LeaderEpoch(0), ""});
+    REQUIRE(bench.advance_until([&] { return bench.is_answered(committed, ErrorCode::kNone); }));
+    REQUIRE(bench.at(leader).leading->offsets.size() == 1);
+    bench.ask(leader, clients::DeleteTopicRequest{"orders"});
+    REQUIRE(bench.advance_until([&] { return bench.at(leader).leading->offsets.size() == 0; }));
+    REQUIRE(bench.create_topic("orders"));
+    const CorrelationId fetched = bench.ask(leader, clients::OffsetFetchRequest{"readers", orders});
+    REQUIRE(std::get<clients::OffsetFetchAnswer>(bench.answer_to(fetched)->body).offset == Offset(-1));
+    bench.start_all();
+    REQUIRE(bench.advance_until([&] { return bench.serving() != 0; }));
+    REQUIRE(bench.at(bench.serving()).leading->offsets.size() == 0);
+}
+
 TEST_CASE("counts that no group could hold are refused (F2)", "[broker]") {
     Bench bench = formed_group();
     const std::int32_t leader = bench.serving();

@@ -114,6 +114,58 @@ TEST_CASE("a consumer whose topic is deleted while its read is out is answered (
     REQUIRE(bench.answer_to(fetch) != nullptr);
 }
 
+TEST_CASE("who waits for a producer id is told when none can be confirmed in time (T2)", "[broker]") {
+    Bench bench = formed_group();
+    const std::int32_t leader = bench.serving();
+    bench.hold(leader, storage::FileOwner::kLogStore);
+    const CorrelationId asked = bench.ask(leader, clients::InitProducerIdRequest{});
+    REQUIRE(bench.answer_to(asked) == nullptr);
+    bench.advance(seconds(6));
+    REQUIRE(bench.is_answered(asked, ErrorCode::kRequestTimedOut));
+    REQUIRE(bench.at(leader).leading->waiting_for_producer_id.empty());
+    const CorrelationId gone = bench.ask(leader, clients::InitProducerIdRequest{});
+    bench.step(leader, ClientDisconnected{ConnectionId(static_cast<std::uint64_t>(gone.value))});
+    REQUIRE(bench.at(leader).leading->waiting_for_producer_id.empty());
+}
+
+TEST_CASE("a consumer whose read is overtaken by deleted records is told where the log starts (I7, L7)", "[broker]") {
+    Bench bench(3, [](Config& config) { config.tail_cache_bytes_max = 1; });
+    REQUIRE(bench.form());
+    REQUIRE(bench.create_topic("orders"));
+    const std::int32_t leader = bench.serving();
+    for (int i = 0; i < 3; ++i) bench.ask(leader, produce_to("orders", Acks::kAll, seconds(1)));
+    bench.advance(milliseconds(50));
+    bench.hold_reads(leader);
+    const clients::PartitionName orders{"orders", TopicId{}, PartitionIndex(0)};
+    const CorrelationId fetch = bench.ask(leader, clients::FetchRequest{orders, Offset(0), 1000, seconds(1), {}});
+    const CorrelationId deleted = bench.ask(leader, clients::DeleteRecordsRequest{orders, Offset(2)});
+    REQUIRE(bench.advance_until([&] { return bench.is_answered(deleted, ErrorCode::kNone); }, seconds(2)));
+    bench.release(leader);
+    REQUIRE(bench.is_answered(fetch, ErrorCode::kOffsetOutOfRange));
+    REQUIRE(std::get<clients::FetchAnswer>(bench.answer_to(fetch)->body).log_start_offset == Offset(2));
+}
+
+TEST_CASE("readers of a slow disk are told to come back when too many wait for it (I7)", "[broker]") {
+    Bench bench(3, [](Config& config) {
+        config.tail_cache_bytes_max = 1;
+        config.parked_fetches_max = 4;
+    });
+    REQUIRE(bench.form());
+    REQUIRE(bench.create_topic("orders"));
+    const std::int32_t leader = bench.serving();
+    for (int i = 0; i < 3; ++i) bench.ask(leader, produce_to("orders", Acks::kAll, seconds(1)));
+    bench.advance(milliseconds(50));
+    bench.hold_reads(leader);
+    const clients::PartitionName orders{"orders", TopicId{}, PartitionIndex(0)};
+    std::vector<CorrelationId> asked;
+    for (int i = 0; i < 6; ++i)
+        asked.push_back(bench.ask(leader, clients::FetchRequest{orders, Offset(0), 1000, seconds(1), {}}));
+    REQUIRE(bench.is_answered(asked.back(), ErrorCode::kThrottled));
+    REQUIRE(bench.at(leader).reads.size() <= 4);
+    bench.release(leader);
+    REQUIRE(bench.is_answered(asked.front(), ErrorCode::kNone));
+}
+
 TEST_CASE("static: what waits for a member that is gone is confirmed when the set shrinks without it (I6)",
           "[broker]") {
     Bench bench(3, [](Config& config) {

@@ -50,6 +50,9 @@ TEST_CASE("a recreated topic starts clean, and a late commit to the deleted one 
     table.apply(Offset(9), key_of("g", 1, 1), at(3));  // not yet below the high watermark
     CHECK(table.keys_of_topic(TopicId(1)) == std::vector<OffsetKey>{key_of("g", 1, 0), key_of("g", 1, 1)});
     CHECK(table.keys_of_topic(TopicId(2)).empty());
+    CHECK(table.topics() == std::vector<TopicId>{TopicId(1)});
+    table.apply(Offset(10), key_of("g", 1), std::nullopt);  // its tombstone is on its way
+    CHECK(table.keys_of_topic(TopicId(1)) == std::vector<OffsetKey>{key_of("g", 1, 1)});
     CHECK(table.keys_of_group("g").size() == 1);
 }
 

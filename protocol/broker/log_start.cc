@@ -1,0 +1,265 @@
+// Where a log starts (L7): retention and deleted records, and what has to be kept of the producers whose records go
+// (T2).
+//
+// Retention would make a restarted or new leader forget a producer whose last batch it has taken, and accept that batch
+// once more. So before a leader moves a log start, it writes what it knows of the producers below it, and the new log
+// start, into the topic of producers, and waits until that is confirmed. Every new leader reads the topic before it
+// opens (G3): it knows those producers again, and a log start that a client was told of holds across a failover.
+//
+// Turned down: a file of producers beside each log, as Kafka has it. A copy that begins at its leader's log start (L7)
+// has no such file, so a failover to it would forget; and it would be one more thing for recovery to vouch for.
+#include <algorithm>
+
+#include "protocol/base/check.h"
+#include "protocol/broker/step.h"
+
+namespace tidelock::broker {
+namespace {
+
+using clients::ErrorCode;
+
+constexpr std::size_t kClientMovesMax = 100;
+/// The topic is written anew when it has this many records more than four times what it had to keep.
+constexpr std::int64_t kSpareRecords = 1024;
+constexpr std::int32_t kStateRecordBytesMax = 256;  // with everything around it
+
+/// Records for the topic of producers, in batches that fit.
+class StateRecords {
+  public:
+    explicit StateRecords(const Config& config)
+        : records_max_(std::clamp(config.batch_bytes_max / kStateRecordBytesMax, 1, 500)) {}
+
+    void add(const std::optional<Bytes>& key, const Bytes& value) {
+        if (builder_.record_count() >= records_max_) flush();
+        const auto key_view = key ? std::optional<storage::BytesView>(key->span()) : std::nullopt;
+        builder_.add(0, key_view, value.span());
+        ++count_;
+    }
+    void add_log_start(TopicPartition tp, Offset log_start_offset) {
+        add(clients::encode_state_key({tp, kNoProducer}), clients::encode_log_start(log_start_offset));
+    }
+    void add_states(TopicPartition tp, const std::vector<std::pair<ProducerId, clients::ProducerState>>& states) {
+        for (const auto& [id, state] : states) add(clients::encode_state_key({tp, id}), clients::encode_state(state));
+    }
+    [[nodiscard]] std::int64_t count() const { return count_; }
+    [[nodiscard]] std::vector<Bytes> take() {
+        if (builder_.record_count() > 0) flush();
+        return std::move(batches_);
+    }
+
+  private:
+    void flush() {
+        batches_.push_back(builder_.build());
+        builder_ = storage::RecordBatchBuilder(storage::BatchOptions{});
+    }
+
+    std::int32_t records_max_;
+    storage::RecordBatchBuilder builder_{storage::BatchOptions{}};
+    std::vector<Bytes> batches_;
+    std::int64_t count_ = 0;
+};
+
+/// The offset past the last record; an error if not all could be appended. Those that were do no harm.
+Result<Offset, ErrorCode> append_records(Step& step, TopicPartition home, StateRecords& records) {
+    Offset end;
+    for (const Bytes& batch : records.take()) {
+        const auto appended = append_as_leader(step, home, batch);
+        if (!appended) return Failure<ErrorCode>(appended.error());
+        end = appended->next_offset;
+    }
+    wake_followers(step, home);
+    return end;
+}
+
+/// Has the log start move once `client`'s wish, or retention's, cannot be forgotten any more. kNone: it will, or did.
+ErrorCode begin_log_start_move(Step& step, TopicPartition tp, Offset to, std::optional<ClientRef> client) {
+    Broker& broker = step.broker;
+    const auto home = internal_partition(broker, clients::kProducerIdsTopic);
+    if (!home) return ErrorCode::kCoordinatorNotReady;
+    const Offset from = broker.logs.view(tp)->log_start_offset;
+    StateRecords records(broker.config);
+    records.add_states(tp, broker.partitions.at(tp).producers.states_between(from, to));
+    records.add_log_start(tp, to);
+    const auto written_end = append_records(step, *home, records);
+    if (!written_end) return written_end.error();
+    if (!broker.leading) return ErrorCode::kLeadershipEnded;
+    const Instant deadline = step.now + broker.config.request_timeout * 5;
+    broker.leading->log_start_moves.push_back(LogStartMove{tp, to, *written_end, client, deadline});
+    if (client) note_deadline(step, deadline);
+    return ErrorCode::kNone;
+}
+
+void answer_move(Step& step, const LogStartMove& move, ErrorCode error) {
+    if (!move.client) return;
+    clients::DeleteRecordsAnswer body;
+    body.error = error;
+    if (const auto view = step.broker.logs.view(move.partition); view && error == ErrorCode::kNone)
+        body.log_start_offset = view->log_start_offset;
+    answer(step, *move.client, body);
+}
+
+/// Takes the moves out that `is_meant` picks.
+template <typename Predicate>
+std::vector<LogStartMove> take_moves(Leading& leading, const Predicate& is_meant) {
+    std::vector<LogStartMove> taken;
+    std::erase_if(leading.log_start_moves, [&](const LogStartMove& move) {
+        if (!is_meant(move)) return false;
+        taken.push_back(move);
+        return true;
+    });
+    return taken;
+}
+
+/// All that the topic of producers has to say, from what the leader knows now.
+StateRecords everything_known(const Broker& broker) {
+    StateRecords records(broker.config);
+    if (const auto block = broker.leading->producer_ids.reserved())
+        records.add(std::nullopt, clients::encode_block(*block));
+    for (const auto& [tp, partition] : broker.partitions) {
+        Offset log_start_offset = broker.logs.view(tp)->log_start_offset;
+        for (const LogStartMove& move : broker.leading->log_start_moves)
+            if (move.partition == tp) log_start_offset = std::max(log_start_offset, move.log_start_offset);
+        if (is_internal(broker, tp.topic) || log_start_offset == Offset(0)) continue;
+        records.add_log_start(tp, log_start_offset);
+        records.add_states(tp, partition.producers.states_between(Offset(0), log_start_offset));
+    }
+    return records;
+}
+
+}  // namespace
+
+void on_delete_records(Step& step, const ClientRef& client, const clients::Request& request,
+                       const clients::DeleteRecordsRequest& del) {
+    Broker& broker = step.broker;
+    const auto tp = resolve(broker, del.partition);
+    if (!tp) return refuse(step, client, request, ErrorCode::kUnknownTopicOrPartition);
+    if (is_internal(broker, tp->topic)) return refuse(step, client, request, ErrorCode::kInternalTopic);
+    const Offset high_watermark = broker.partitions.at(*tp).high_watermark.value();
+    const Offset before = del.before_offset.value < 0 ? high_watermark : del.before_offset;
+    if (before > high_watermark) return refuse(step, client, request, ErrorCode::kOffsetOutOfRange);
+    if (before <= broker.logs.view(*tp)->log_start_offset) {
+        clients::DeleteRecordsAnswer body;
+        body.log_start_offset = broker.logs.view(*tp)->log_start_offset;
+        return answer(step, client, body);
+    }
+    if (!broker.in_sync.has_enough_in_step()) return refuse(step, client, request, ErrorCode::kNotEnoughReplicas);
+    if (broker.leading->log_start_moves.size() >= kClientMovesMax)
+        return refuse(step, client, request, ErrorCode::kThrottled);
+    const ErrorCode error = begin_log_start_move(step, *tp, before, client);
+    if (error != ErrorCode::kNone) return refuse(step, client, request, error);
+    settle_log_start_moves(step);
+    rewrite_producer_records(step);
+}
+
+void apply_retention(Step& step, TopicPartition tp) {
+    Broker& broker = step.broker;
+    const storage::TopicEntry* topic = broker.topics.find(tp.topic);
+    // What a rebuild still reads stays.
+    const bool is_serving = broker.leading && broker.leading->stage == LeadingStage::kServing;
+    if (!is_serving || topic == nullptr || topic->config.retention_records_max < 0) return;
+    const std::int64_t kept_max = topic->config.retention_records_max;
+    const Partition& partition = broker.partitions.at(tp);
+    const Offset log_start_offset = broker.logs.view(tp)->log_start_offset;
+    const Offset to = partition.high_watermark.value() - kept_max;
+    // In steps of a quarter, so that the log start does not move with every record.
+    const std::int64_t excess = to - log_start_offset;
+    if (excess <= 0 || excess < kept_max / 4) return;
+    const bool is_under_way = std::ranges::any_of(broker.leading->log_start_moves,
+                                                  [&](const LogStartMove& move) { return move.partition == tp; });
+    if (is_under_way) return;
+    if (partition.producers.states_between(log_start_offset, to).empty()) return move_log_start(step, tp, to);
+    if (begin_log_start_move(step, tp, to, std::nullopt) == ErrorCode::kNone) rewrite_producer_records(step);
+}
+
+void move_log_start(Step& step, TopicPartition tp, Offset log_start_offset) {
+    Broker& broker = step.broker;
+    const Offset before = broker.logs.view(tp)->log_start_offset;
+    broker.logs.advance_log_start(tp, log_start_offset);
+    const Offset now = broker.logs.view(tp)->log_start_offset;  // never past what is durable here
+    if (now == before) return;
+    observe(step, LogStartAdvanced{tp, now});
+    if (!broker.leading) return;
+    std::vector<replication::FetchRequest> woken;
+    broker.leading->parked.on_news(tp, broker.partitions.at(tp).high_watermark.value(), now, step.now, woken);
+    for (const replication::FetchRequest& fetch : woken) answer_follower(step, fetch);
+    if (const auto deadline = broker.leading->parked.next_deadline()) note_deadline(step, *deadline);
+}
+
+void settle_log_start_moves(Step& step) {
+    Broker& broker = step.broker;
+    const bool is_serving = broker.leading && broker.leading->stage == LeadingStage::kServing;
+    if (!is_serving || broker.leading->log_start_moves.empty()) return;
+    const auto home = internal_partition(broker, clients::kProducerIdsTopic);
+    if (!home) return;
+    const Offset confirmed_end = broker.partitions.at(*home).high_watermark.value();
+    // A new leader's watermark may lag what the one before it moved a log start to (L7).
+    const auto is_due = [&](const LogStartMove& move) {
+        return move.written_end <= confirmed_end &&
+               broker.partitions.at(move.partition).high_watermark.value() >= move.log_start_offset;
+    };
+    for (const LogStartMove& move : take_moves(*broker.leading, is_due)) {
+        move_log_start(step, move.partition, move.log_start_offset);
+        if (!broker.leading) return;
+        answer_move(step, move, ErrorCode::kNone);
+    }
+}
+
+void end_log_start_moves(Step& step, TopicPartition tp) {
+    Leading& leading = *step.broker.leading;
+    for (const LogStartMove& move : take_moves(leading, [&](const LogStartMove& m) { return m.partition == tp; }))
+        answer_move(step, move, ErrorCode::kUnknownTopicOrPartition);
+}
+
+void expire_log_start_moves(Step& step) {
+    for (LogStartMove& move : step.broker.leading->log_start_moves) {
+        if (!move.client) continue;
+        if (move.deadline > step.now) {
+            note_deadline(step, move.deadline);
+            continue;
+        }
+        answer_move(step, move, ErrorCode::kRequestTimedOut);
+        move.client.reset();  // it will move all the same: the record is in the log
+    }
+}
+
+void apply_producer_state(Step& step, const clients::ProducerStateKey& key, const Bytes& value) {
+    Broker& broker = step.broker;
+    const auto found = broker.partitions.find(key.partition);
+    if (found == broker.partitions.end()) return;  // its topic was deleted
+    if (key.producer != kNoProducer) {
+        if (const auto state = clients::decode_state(value)) found->second.producers.adopt(key.producer, *state);
+        return;
+    }
+    const auto log_start_offset = clients::decode_log_start(value);
+    if (!log_start_offset) return;
+    auto& moves = broker.leading->log_start_moves;
+    const auto known = std::ranges::find(moves, key.partition, &LogStartMove::partition);
+    if (known == moves.end())
+        moves.push_back(LogStartMove{key.partition, *log_start_offset, Offset(0), std::nullopt, Instant{}});
+    else
+        known->log_start_offset = std::max(known->log_start_offset, *log_start_offset);
+}
+
+void rewrite_producer_records(Step& step) {
+    Broker& broker = step.broker;
+    const auto home = internal_partition(broker, clients::kProducerIdsTopic);
+    if (!broker.leading || !home) return;
+    const auto view = broker.logs.view(*home);
+    Leading& leading = *broker.leading;
+    const bool is_long =
+        view->log_end_offset - view->log_start_offset > kSpareRecords + 4 * leading.producer_records_kept;
+    const bool is_under_way =
+        std::ranges::find(leading.log_start_moves, *home, &LogStartMove::partition) != leading.log_start_moves.end();
+    // A topic whose deletion may still be undone shows nothing that could be written anew.
+    const bool is_deleting = std::ranges::any_of(
+        broker.topics.topics, [](const storage::TopicEntry& topic) { return topic.config.is_deleting; });
+    if (!is_long || is_under_way || is_deleting) return;
+    StateRecords records = everything_known(broker);
+    if (records.count() == 0) return;
+    const auto written_end = append_records(step, *home, records);
+    if (!written_end || !broker.leading) return;
+    leading.producer_records_kept = records.count();
+    leading.log_start_moves.push_back(LogStartMove{*home, view->log_end_offset, *written_end, std::nullopt, Instant{}});
+}
+
+}  // namespace tidelock::broker

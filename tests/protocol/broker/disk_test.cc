@@ -1,0 +1,48 @@
+// A broker whose disk takes nothing leaves the lead to one whose disk does (L9, G2).
+#include <catch2/catch.hpp>
+
+#include "bench.h"
+
+namespace tidelock::broker {
+namespace {
+
+using clients::Acks;
+
+Bench formed_group() {
+    Bench bench(3, [](Config&) {});
+    REQUIRE(bench.form());
+    REQUIRE(bench.create_topic("orders"));
+    REQUIRE(bench.transfer_to(1));
+    bench.advance(seconds(1));
+    REQUIRE(bench.is_whole());
+    return bench;
+}
+
+}  // namespace
+
+TEST_CASE("a leader with a full disk gives up the lead, and does not get it back while the disk is full", "[broker]") {
+    Bench bench = formed_group();
+    bench.fill_disk(1);
+    bench.ask(1, produce_to("orders", Acks::kAll, seconds(5)));
+    REQUIRE(bench.advance_until([&] { return bench.serving() > 1; }));
+    REQUIRE(bench.at(1).raft.eligibility == raft::Eligibility::kCaretakerOnly);
+    for (int i = 0; i < 20; ++i) {
+        bench.advance(milliseconds(250));
+        REQUIRE(bench.at(1).raft.eligibility == raft::Eligibility::kCaretakerOnly);
+    }
+    bench.free_disk(1);
+    REQUIRE(bench.advance_until([&] { return bench.at(1).raft.eligibility == raft::Eligibility::kMayLead; }));
+    REQUIRE(bench.advance_until([&] { return bench.is_whole(); }));
+    REQUIRE(bench.transfer_to(1));
+}
+
+TEST_CASE("a group whose disks are all full serves again when they are not", "[broker]") {
+    Bench bench = formed_group();
+    for (std::int32_t id = 1; id <= 3; ++id) bench.fill_disk(id);
+    bench.ask(1, produce_to("orders", Acks::kAll, seconds(5)));
+    bench.advance(seconds(10));
+    for (std::int32_t id = 1; id <= 3; ++id) bench.free_disk(id);
+    REQUIRE(bench.advance_until([&] { return bench.is_whole(); }));
+}
+
+}  // namespace tidelock::broker

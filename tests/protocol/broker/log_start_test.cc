@@ -1,0 +1,127 @@
+// Records that go take nothing with them that clients rely on: producers are remembered (T2), and a log start that was
+// told holds (L7).
+#include <catch2/catch.hpp>
+
+#include "bench.h"
+
+namespace tidelock::broker {
+namespace {
+
+using clients::Acks;
+using clients::ErrorCode;
+
+const clients::PartitionName kOrders{"orders", TopicId{}, PartitionIndex(0)};
+const ProducerId kProducer(500);
+
+Bench formed_group() {
+    Bench bench(3, [](Config&) {});
+    REQUIRE(bench.form());
+    REQUIRE(bench.create_topic("orders"));
+    return bench;
+}
+
+clients::ProduceRequest numbered(std::int32_t sequence) {
+    clients::ProduceRequest produce = produce_to("orders", Acks::kAll, seconds(5));
+    produce.batches = one_record(kProducer, sequence);
+    return produce;
+}
+
+/// The offset the record is answered with.
+Offset produce(Bench& bench, const clients::ProduceRequest& request) {
+    const CorrelationId asked = bench.ask(bench.serving(), request);
+    REQUIRE(bench.advance_until([&] { return bench.is_answered(asked, ErrorCode::kNone); }));
+    return std::get<clients::ProduceAnswer>(bench.answer_to(asked)->body).base_offset;
+}
+
+Offset delete_records(Bench& bench, Offset before) {
+    const CorrelationId asked = bench.ask(bench.serving(), clients::DeleteRecordsRequest{kOrders, before});
+    REQUIRE(bench.advance_until([&] { return bench.is_answered(asked, ErrorCode::kNone); }));
+    return std::get<clients::DeleteRecordsAnswer>(bench.answer_to(asked)->body).log_start_offset;
+}
+
+TopicPartition partition_of(const Broker& broker, std::string_view topic) {
+    return TopicPartition{broker.topics.find(topic)->id, PartitionIndex(0)};
+}
+
+Offset log_start_of(const Broker& broker) {
+    return broker.logs.view(partition_of(broker, "orders"))->log_start_offset;
+}
+
+}  // namespace
+
+TEST_CASE("a batch whose records were deleted is not taken again after all have restarted (T2, G3)", "[broker]") {
+    Bench bench = formed_group();
+    REQUIRE(produce(bench, numbered(0)) == Offset(0));
+    REQUIRE(produce(bench, numbered(1)) == Offset(1));
+    produce(bench, produce_to("orders", Acks::kAll, seconds(5)));
+    REQUIRE(delete_records(bench, Offset(-1)) == Offset(3));
+    bench.advance(seconds(1));
+    bench.start_all();
+    REQUIRE(bench.advance_until([&] { return bench.is_whole(); }));
+    REQUIRE(log_start_of(bench.at(bench.serving())) == Offset(3));
+    REQUIRE(produce(bench, numbered(0)) == Offset(0));
+    REQUIRE(produce(bench, numbered(1)) == Offset(1));
+    REQUIRE(produce(bench, numbered(2)) == Offset(3));
+}
+
+TEST_CASE("retention by count keeps what it must know of producers (T2)", "[broker]") {
+    Bench bench = formed_group();
+    const CorrelationId set =
+        bench.ask(bench.serving(), clients::SetTopicConfigRequest{"orders", {{"retention.records", "4"}}});
+    REQUIRE(bench.advance_until([&] { return bench.is_answered(set, ErrorCode::kNone); }));
+    REQUIRE(produce(bench, numbered(0)) == Offset(0));
+    for (int i = 0; i < 12; ++i) produce(bench, produce_to("orders", Acks::kAll, seconds(5)));
+    REQUIRE(bench.advance_until([&] { return log_start_of(bench.at(bench.serving())) > Offset(4); }));
+    REQUIRE(log_start_of(bench.at(bench.serving())) <= Offset(9));
+    bench.start_all();
+    REQUIRE(bench.advance_until([&] { return bench.is_whole(); }));
+    REQUIRE(produce(bench, numbered(0)) == Offset(0));
+    REQUIRE(produce(bench, numbered(1)) == Offset(13));
+}
+
+TEST_CASE("a copy that begins at its leader's log start knows the producers below it when it leads (T2, L7)",
+          "[broker]") {
+    Bench bench = formed_group();
+    REQUIRE(bench.transfer_to(1));
+    bench.advance(seconds(1));
+    bench.cut_off(3);
+    REQUIRE(produce(bench, numbered(0)) == Offset(0));
+    delete_records(bench, Offset(-1));
+    bench.reconnect(3);
+    REQUIRE(bench.advance_until([&] { return bench.is_whole() && log_start_of(bench.at(3)) == Offset(1); }));
+    REQUIRE(bench.transfer_to(3));
+    REQUIRE(produce(bench, numbered(0)) == Offset(0));
+    REQUIRE(produce(bench, numbered(1)) == Offset(1));
+}
+
+TEST_CASE("deleted records are told as deleted once a failover cannot bring them back (L7)", "[broker]") {
+    Bench bench = formed_group();
+    const std::int32_t leader = bench.serving();
+    produce(bench, produce_to("orders", Acks::kAll, seconds(5)));
+    for (std::int32_t id = 1; id <= 3; ++id)
+        if (id != leader) bench.cut_off(id);
+    const CorrelationId asked = bench.ask(leader, clients::DeleteRecordsRequest{kOrders, Offset(1)});
+    bench.advance(milliseconds(200));
+    REQUIRE(bench.answer_to(asked) == nullptr);
+    REQUIRE(log_start_of(bench.at(leader)) == Offset(0));
+}
+
+TEST_CASE("the topic of producers stays as short as what it has to say (T2)", "[broker]") {
+    Bench bench = formed_group();
+    for (std::int32_t i = 0; i < 900; ++i) {
+        REQUIRE(produce(bench, numbered(i)) == Offset(i));
+        delete_records(bench, Offset(-1));
+    }
+    bench.advance(seconds(1));
+    for (std::int32_t id = 1; id <= 3; ++id) {
+        const auto view = bench.at(id).logs.view(partition_of(bench.at(id), clients::kProducerIdsTopic));
+        REQUIRE(view->log_end_offset > Offset(1500));
+        REQUIRE(view->log_end_offset - view->log_start_offset < 1100);
+    }
+    bench.start_all();
+    REQUIRE(bench.advance_until([&] { return bench.is_whole(); }));
+    REQUIRE(produce(bench, numbered(899)) == Offset(899));
+    REQUIRE(produce(bench, numbered(900)) == Offset(900));
+}
+
+}  // namespace tidelock::broker

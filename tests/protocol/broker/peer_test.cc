@@ -1,0 +1,80 @@
+// Whatever a peer sends, a broker does not fall over: it refuses, says so, or stops with a reason (R4, R8).
+#include <catch2/catch.hpp>
+#include <limits>
+
+#include "bench.h"
+
+namespace tidelock::broker {
+namespace {
+
+Bench formed_group() {
+    Bench bench(3, [](Config&) {});
+    REQUIRE(bench.form());
+    return bench;
+}
+
+/// The leader's next append to a follower, with one entry of this payload that is committed already.
+raft::AppendRequest append_of(const Broker& leader, const Broker& follower, raft::EntryKind kind, Bytes payload) {
+    const raft::PersistentState& state = follower.raft.persistent;
+    const LogIndex last = raft::last_index(state);
+    raft::AppendRequest request;
+    request.term = leader.raft.persistent.term;
+    request.leader_incarnation = leader.raft.persistent.incarnation;
+    request.follower_incarnation = state.incarnation;
+    request.prev_log_index = last;
+    request.prev_log_term = state.entries.empty() ? state.snapshot.last_term : state.entries.back().term;
+    request.commit_index = last + 1;
+    request.entries.push_back(raft::Entry{last + 1, request.term, kind, std::move(payload)});
+    return request;
+}
+
+}  // namespace
+
+TEST_CASE("a committed entry that no broker writes means nothing, and is observed (R4)", "[broker]") {
+    for (const raft::EntryKind kind : {raft::EntryKind::kClaim, raft::EntryKind::kCommand}) {
+        Bench bench = formed_group();
+        const std::int32_t leader = bench.serving();
+        const std::int32_t follower = leader == 1 ? 2 : 1;
+        const group::Metadata decided = bench.at(follower).decided;
+        const raft::AppendRequest bad =
+            append_of(bench.at(leader), bench.at(follower), kind, Bytes::copy_of("no entry"));
+        bench.cut_off(follower);  // so that the leader does not notice
+        bench.step(follower, PeerMessageReceived{BrokerId(leader), PeerMessage(raft::Message(bad))});
+        REQUIRE(bench.at(follower).applied_index == bad.commit_index);
+        REQUIRE(bench.at(follower).decided == decided);
+        REQUIRE(bench.at(follower).lifecycle == Lifecycle::kRunning);
+    }
+}
+
+TEST_CASE("a claim for another epoch than its term's means nothing (R4)", "[broker]") {
+    Bench bench = formed_group();
+    const std::int32_t leader = bench.serving();
+    const std::int32_t follower = leader == 1 ? 2 : 1;
+    const group::Metadata decided = bench.at(follower).decided;
+    const group::Claim claim{LeaderEpoch(std::numeric_limits<std::int32_t>::max()), BrokerId(leader),
+                             decided.in_sync_replicas};
+    const raft::AppendRequest bad =
+        append_of(bench.at(leader), bench.at(follower), raft::EntryKind::kClaim, group::encode(group::Entry(claim)));
+    bench.cut_off(follower);
+    bench.step(follower, PeerMessageReceived{BrokerId(leader), PeerMessage(raft::Message(bad))});
+    REQUIRE(bench.at(follower).decided == decided);
+}
+
+TEST_CASE("a term that no election reaches is not taken over (R4)", "[broker]") {
+    Bench bench = formed_group();
+    const std::int32_t leader = bench.serving();
+    const std::int32_t follower = leader == 1 ? 2 : 1;
+    const Term before = bench.at(leader).raft.persistent.term;
+    raft::VoteRequest vote;
+    vote.term = Term(std::numeric_limits<std::int64_t>::max() - 1);
+    vote.candidate_incarnation = bench.at(follower).raft.persistent.incarnation;
+    bench.step(leader, PeerMessageReceived{BrokerId(follower), PeerMessage(raft::Message(vote))});
+    raft::PreVoteRequest pre_vote;
+    pre_vote.next_term = vote.term;
+    bench.step(leader, PeerMessageReceived{BrokerId(follower), PeerMessage(raft::Message(pre_vote))});
+    bench.advance(seconds(2));
+    REQUIRE(bench.at(leader).raft.persistent.term == before);
+    REQUIRE(bench.serving() == leader);
+}
+
+}  // namespace tidelock::broker

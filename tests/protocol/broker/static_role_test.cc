@@ -1,0 +1,63 @@
+// Preset `static`: a commanded role outlives the process it was given to, and commands that cannot be numbered are not
+// taken.
+#include <catch2/catch.hpp>
+#include <limits>
+
+#include "bench.h"
+
+namespace tidelock::broker {
+namespace {
+
+Bench formed_static() {
+    Bench bench(3, [](Config& config) {
+        config.preset = Preset::kStatic;
+        config.static_leader = BrokerId(1);
+    });
+    REQUIRE(bench.form());
+    return bench;
+}
+
+void command_all(Bench& bench, BrokerId leader, std::int32_t command) {
+    for (std::int32_t id = 1; id <= 3; ++id) bench.step(id, RoleCommanded{leader, command});
+}
+
+}  // namespace
+
+TEST_CASE("static: a restarted broker has the role it was last commanded to, not the configured one", "[broker]") {
+    Bench bench = formed_static();
+    command_all(bench, BrokerId(2), 1);
+    REQUIRE(bench.advance_until([&] { return bench.serving() == 2; }));
+    const LeaderEpoch leader_epoch = bench.at(2).leading->leader_epoch;
+    bench.start_all();
+    REQUIRE(bench.advance_until([&] { return bench.serving() == 2; }));
+    REQUIRE(!bench.at(1).leading);
+    REQUIRE(bench.at(2).leading->leader_epoch > leader_epoch);
+    REQUIRE(bench.advance_until([&] { return bench.is_whole(); }));
+}
+
+TEST_CASE("static: nobody leads by a command that a restart could forget", "[broker]") {
+    Bench bench = formed_static();
+    bench.hold(2, storage::FileOwner::kIdentity);
+    command_all(bench, BrokerId(2), 1);
+    bench.advance(seconds(2));
+    REQUIRE(bench.serving() == 0);
+    bench.release(2);
+    REQUIRE(bench.advance_until([&] { return bench.serving() == 2; }));
+}
+
+TEST_CASE("static: a command with an old or impossible number, or for a stranger, changes nothing", "[broker]") {
+    Bench bench = formed_static();
+    command_all(bench, BrokerId(2), 3);
+    REQUIRE(bench.advance_until([&] { return bench.serving() == 2; }));
+    command_all(bench, BrokerId(1), 2);
+    command_all(bench, BrokerId(1), -4);
+    command_all(bench, BrokerId(1), std::numeric_limits<std::int32_t>::max());
+    command_all(bench, BrokerId(1), 600'000);
+    command_all(bench, BrokerId(9), 4);
+    bench.advance(seconds(1));
+    REQUIRE(bench.serving() == 2);
+    command_all(bench, BrokerId(3), 500'000);
+    REQUIRE(bench.advance_until([&] { return bench.serving() == 3; }));
+}
+
+}  // namespace tidelock::broker
