@@ -232,12 +232,13 @@ void apply_producer_state(Step& step, const clients::ProducerStateKey& key, cons
     }
     const auto log_start_offset = clients::decode_log_start(value);
     if (!log_start_offset) return;
+    // Nobody asks for moves before the leader serves: these are all there are, one a partition, sorted.
     auto& moves = broker.leading->log_start_moves;
-    const auto known = std::ranges::find(moves, key.partition, &LogStartMove::partition);
-    if (known == moves.end())
-        moves.push_back(LogStartMove{key.partition, *log_start_offset, Offset(0), std::nullopt, Instant{}});
+    const auto at = std::ranges::lower_bound(moves, key.partition, {}, &LogStartMove::partition);
+    if (at == moves.end() || at->partition != key.partition)
+        moves.insert(at, LogStartMove{key.partition, *log_start_offset, Offset(0), std::nullopt, Instant{}});
     else
-        known->log_start_offset = std::max(known->log_start_offset, *log_start_offset);
+        at->log_start_offset = std::max(at->log_start_offset, *log_start_offset);
 }
 
 void rewrite_producer_records(Step& step) {

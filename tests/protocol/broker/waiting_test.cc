@@ -166,6 +166,24 @@ TEST_CASE("readers of a slow disk are told to come back when too many wait for i
     REQUIRE(bench.is_answered(asked.front(), ErrorCode::kNone));
 }
 
+TEST_CASE("a broker that is elected and has not claimed yet sends no client back to itself (G7)", "[broker]") {
+    Bench bench = formed_group();
+    const std::int32_t leader = bench.serving();
+    const auto hint_of = [&](BrokerId known) {
+        Broker follower = bench.at(leader == 1 ? 2 : 1);
+        follower.known_leader = known.value == 0 ? follower.config.id : known;
+        Effects effects;
+        const clients::Request request{CorrelationId(1), produce_to("orders", Acks::kAll, seconds(1))};
+        step(follower, bench.now(), ClientRequested{ConnectionId(1), request}, effects);
+        const auto* told = std::get_if<AnswerClient>(&effects.front());
+        REQUIRE(told != nullptr);
+        REQUIRE(clients::error_of(told->answer) == ErrorCode::kNotLeader);
+        return told->answer.leader_hint;
+    };
+    REQUIRE(hint_of(BrokerId(0)) == BrokerId(0));
+    REQUIRE(hint_of(BrokerId(leader)) == BrokerId(leader));
+}
+
 TEST_CASE("static: what waits for a member that is gone is confirmed when the set shrinks without it (I6)",
           "[broker]") {
     Bench bench(3, [](Config& config) {
