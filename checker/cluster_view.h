@@ -37,6 +37,7 @@ struct CopyView {
     Offset gave_up_below;        // the broker itself dropped durable records below it (L3, L4), at some time
     Incarnation lost_under;      // data incarnation when a disk fault last took records; 0: never
     bool fault_pending = false;  // a fault hit this copy's files and it has not been copied anew since
+    bool reset_pending = false;  // it is being copied anew; not durably so far
     BatchRun batches;
 };
 

@@ -1,5 +1,6 @@
 // How each observation changes the view. An observation that breaks an invariant still has to leave a usable view.
 #include <algorithm>
+#include <utility>
 
 #include "checker/cluster_view.h"
 
@@ -105,6 +106,7 @@ struct ViewUpdate {
         CopyView& copy = view.copy_of(broker, number);
         BatchTable& table = partition(number).table;
         copy.exists = copy.recovered = true;
+        copy.reset_pending = false;  // a reset that was not durable may not have happened
         copy.damaged = o.damaged;
         // A copy with damage counts for nothing, what was appended after the fault struck included.
         if (o.damaged && (copy.fault_pending || broker.shared_fault_pending)) {
@@ -138,7 +140,8 @@ struct ViewUpdate {
             copy.gave_up_below = std::max(copy.gave_up_below, copy.durable_end_offset);
         }
         copy.batches.clear();
-        copy.damaged = copy.fault_pending = false;
+        copy.damaged = false;
+        copy.reset_pending = true;
         copy.log_start_offset = copy.log_end_offset = copy.durable_end_offset = o.log_start_offset;
         copy.high_watermark = Offset(0);
         copy.durable_under = Incarnation(0);
@@ -157,6 +160,7 @@ struct ViewUpdate {
     void operator()(const broker::DurableEndAdvanced& o) const {
         CopyView& copy = view.copy_of(broker, view.number_of(o.partition));
         copy.durable_end_offset = o.durable_end_offset;
+        if (std::exchange(copy.reset_pending, false)) copy.fault_pending = false;
         if (!copy.damaged) copy.durable_under = broker.data_incarnation;
     }
     void operator()(const broker::DamageFound& o) const {

@@ -154,7 +154,8 @@ void recover_partition(Step& step, const storage::DirectoryImage& image, const s
         if (log.tp != found.tp) continue;
         for (const storage::BatchHeader& header : kept_headers(image, log)) {
             partition.producers.on_batch(producer_batch_of(header));
-            recovered.batches.push_back(summary_of(header));
+            // What lies wholly below the log start is no part of the log any more, nor is its epoch vouched for.
+            if (header.next_offset() > found.log_start_offset) recovered.batches.push_back(summary_of(header));
         }
     }
     observe(step, std::move(recovered));

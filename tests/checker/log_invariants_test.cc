@@ -136,6 +136,18 @@ TEST_CASE("V4: recovery finds what was durable") {
         story.boot(2, 22).recover(2, {}, true);
         REQUIRE_THAT(story.message("log-matching"), Contains("calls its copy, durable up to 1, damaged"));
     }
+    SECTION("the same damage again, for it fell before the copy made anew was durable") {
+        story.damage_disk(2).boot(2, 22).recover(2, {}, true);
+        story.see(2, broker::LogReset{kX0, Offset(0), broker::ResetReason::kDamaged}).kill(2);
+        story.boot(2, 22).recover(2, {}, true);
+        REQUIRE(story.broken() == kNothing);
+    }
+    SECTION("damage in a copy that was made anew, durably, after the fault") {
+        story.damage_disk(2).boot(2, 22).recover(2, {}, true);
+        story.see(2, broker::LogReset{kX0, Offset(0), broker::ResetReason::kDamaged}).durable(2, 0).kill(2);
+        story.boot(2, 22).recover(2, {}, true);
+        REQUIRE_THAT(story.message("log-matching"), Contains("damaged, though no fault hit it"));
+    }
     SECTION("something that was never appended") {
         story.damage_disk(2).boot(2).recover(2, {{0}, {1, 1, 1, 99}});
         REQUIRE(story.breaks("log-matching"));
