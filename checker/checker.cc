@@ -65,6 +65,8 @@ struct Checker::Hearing {
         parts.raft_safety.judge(context, broker, o);
         parts.single_leader.judge(context, broker, o);
     }
+    void operator()(const broker::RaftReplicaAdmitted& o) const { parts.raft_safety.judge(context, broker, o); }
+    void operator()(const broker::RaftVoterChanged& o) const { parts.raft_safety.judge(context, broker, o); }
     void operator()(const broker::RaftSnapshotInstalled& o) const { parts.raft_safety.judge(context, broker, o); }
 
     void operator()(const broker::ClaimCommitted& o) const {

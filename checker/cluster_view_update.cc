@@ -77,7 +77,7 @@ struct ViewUpdate {
     }
 
     void operator()(const broker::RaftEntryAppended&) const {
-        if (broker.leadership && broker.leadership->proposed_set) broker.leadership->proposal_entered = true;
+        if (broker.leadership && broker.leadership->proposal_is_newest) broker.leadership->proposal_entered = true;
     }
 
     void operator()(const broker::TopicCreated& o) const {
@@ -201,6 +201,8 @@ struct ViewUpdate {
     void operator()(const broker::RaftLeaderSteppedDown&) const {}
     void operator()(const broker::RaftEntriesTruncated&) const {}
     void operator()(const broker::RaftEntryCommitted&) const {}
+    void operator()(const broker::RaftReplicaAdmitted&) const {}
+    void operator()(const broker::RaftVoterChanged&) const {}
     void operator()(const broker::RaftSnapshotInstalled&) const {}
     void operator()(const broker::UnderReplicatedPartitions&) const {}
     void operator()(const broker::StatusReported&) const {}
@@ -209,7 +211,10 @@ struct ViewUpdate {
 };
 
 void ClusterView::apply(BrokerId id, const broker::Observation& observation) {
-    std::visit(ViewUpdate{*this, broker_of(id)}, observation);
+    BrokerView& broker = broker_of(id);
+    std::visit(ViewUpdate{*this, broker}, observation);
+    if (broker.leadership)
+        broker.leadership->proposal_is_newest = std::holds_alternative<broker::InSyncSetProposed>(observation);
 }
 
 }  // namespace tidelock::checker

@@ -15,7 +15,8 @@ namespace tidelock::checker {
 struct FinalBroker {
     BrokerId broker;
     bool running = false;
-    std::string refused;  // why it refused to start; empty when it did not
+    std::string refused;           // why it refused to start; empty when it did not
+    Incarnation data_incarnation;  // of its present life; 0: not known
 };
 struct FinalCopy {
     BrokerId broker;
@@ -39,7 +40,7 @@ struct FinalRead {
     ClientPartition partition;
     bool complete = false;  // the reader reached the high watermark told to it
     Offset log_start_offset;
-    std::vector<ReadRecord> records;  // ascending offsets
+    std::vector<ReadRecord> records;                                          // ascending offsets
     std::int64_t last_invoked_ns = std::numeric_limits<std::int64_t>::max();  // when its last request left
 };
 struct FinalView {

@@ -15,15 +15,27 @@ void expect_brokers(const FinalView& view, std::vector<std::string>& unmet) {
     }
 }
 
+/// The set names data that the broker has lost since (I10).
+bool is_former_life(const FinalView& view, const Replica& replica) {
+    return std::any_of(view.brokers.begin(), view.brokers.end(), [&](const FinalBroker& broker) {
+        return broker.broker == replica.broker && broker.data_incarnation != Incarnation(0) &&
+               broker.data_incarnation != replica.incarnation;
+    });
+}
+
 void expect_full_set(const Settings& settings, const FinalView& view, std::vector<std::string>& unmet) {
     std::string members;
     for (const Replica& member : view.in_sync_replicas) {
         members += fmt::format("{}{}", members.empty() ? "" : ", ", member.broker.value);
     }
     for (const BrokerId member : settings.members) {
-        const bool is_in = std::any_of(view.in_sync_replicas.begin(), view.in_sync_replicas.end(),
-                                       [&](const Replica& replica) { return replica.broker == member; });
-        if (!is_in) unmet.push_back(fmt::format("in-sync set {{{}}} lacks broker {}", members, member.value));
+        const auto found = std::find_if(view.in_sync_replicas.begin(), view.in_sync_replicas.end(),
+                                        [&](const Replica& replica) { return replica.broker == member; });
+        if (found == view.in_sync_replicas.end()) {
+            unmet.push_back(fmt::format("in-sync set {{{}}} lacks broker {}", members, member.value));
+        } else if (is_former_life(view, *found)) {
+            unmet.push_back(fmt::format("in-sync set {{{}}} names a former life of broker {}", members, member.value));
+        }
     }
 }
 

@@ -321,12 +321,15 @@ std::int64_t RaftSafety::holders_needed(const Context& context) {
     return (members - 1) / 2 + 1;
 }
 
+bool RaftSafety::holds(const Replica& replica, LogIndex index, Term term) {
+    const Entry* held = replica.entry_at(index);
+    return (held != nullptr && held->term == term) || replica.snapshot_index >= index ||
+           replica.held_before_loss >= index;
+}
+
 std::int64_t RaftSafety::holder_count(LogIndex index, Term term) const {
-    return std::count_if(replicas_.begin(), replicas_.end(), [&](const Replica& replica) {
-        const Entry* held = replica.entry_at(index);
-        return (held != nullptr && held->term == term) || replica.snapshot_index >= index ||
-               replica.held_before_loss >= index;
-    });
+    return std::count_if(replicas_.begin(), replicas_.end(),
+                         [&](const Replica& replica) { return holds(replica, index, term); });
 }
 
 void RaftSafety::judge_majority(const Context& context, const broker::RaftEntryCommitted& committed) {
@@ -429,10 +432,49 @@ void RaftSafety::judge_newer_leaders(const Context& context, const broker::RaftE
     }
 }
 
+/// The life that is admitted does not count yet: the entry has to be on a majority without it (R11).
+void RaftSafety::judge(const Context& context, const BrokerView& broker, const broker::RaftReplicaAdmitted& admitted) {
+    settle_removal(context, replica_of(broker), LogIndex(0));
+    if (admitted.index <= newest_admission_) return;
+    newest_admission_ = admitted.index;
+    const Committed* committed = committed_at(admitted.index);
+    if (committed == nullptr) return;
+    const std::int64_t holders = std::count_if(replicas_.begin(), replicas_.end(), [&](const Replica& replica) {
+        return replica.broker != admitted.broker && holds(replica, admitted.index, committed->entry.term);
+    });
+    if (holders >= holders_needed(context)) return;
+    context.log.report(kThis, context.time_ns,
+                       fmt::format("entry {} admits a new life of broker {} and was committed while {} of the others "
+                                   "hold it, {} are needed (R11)",
+                                   admitted.index.value, admitted.broker.value, holders, holders_needed(context)));
+}
+
+/// Nobody counts by an entry that may still be taken back (R11).
+void RaftSafety::judge(const Context& context, const BrokerView& broker, const broker::RaftVoterChanged& changed) {
+    settle_removal(context, replica_of(broker), LogIndex(0));
+    if (!changed.is_voter || changed.named_at.value <= static_cast<std::int64_t>(committed_.size())) return;
+    context.log.report(kThis, context.time_ns,
+                       fmt::format("broker {} counts from now on by entry {}, which nobody knows to be committed (R11)",
+                                   broker.id.value, changed.named_at.value));
+}
+
+/// Whoever keeps entries past a snapshot says that they follow what it ends with: log matching.
+void RaftSafety::judge_kept_suffix(const Context& context, const Replica& replica,
+                                   const broker::RaftSnapshotInstalled& installed) {
+    const Entry* held = replica.entry_at(installed.last_index);
+    if (held == nullptr || held->term == installed.last_term || replica.last_index() == installed.last_index) return;
+    context.log.report(
+        kThis, context.time_ns,
+        fmt::format("broker {} installed a snapshot up to entry {} of term {} and kept entries past it "
+                    "that follow one of term {}: log matching",
+                    replica.broker.value, installed.last_index.value, installed.last_term.value, held->term.value));
+}
+
 void RaftSafety::judge(const Context& context, const BrokerView& broker,
                        const broker::RaftSnapshotInstalled& installed) {
     Replica& replica = replica_of(broker);
     settle_removal(context, replica, installed.last_index);
+    judge_kept_suffix(context, replica, installed);
     const auto [known, is_first] =
         snapshots_.try_emplace(installed.last_index, Snapshot{installed.last_term, installed.content});
     if (!is_first && (known->second.last_term != installed.last_term || known->second.content != installed.content)) {

@@ -23,6 +23,8 @@ class RaftSafety {
     void judge(const Context& context, const BrokerView& broker, const broker::RaftEntryAppended& appended);
     void judge(const Context& context, const BrokerView& broker, const broker::RaftEntriesTruncated& truncated);
     void judge(const Context& context, const BrokerView& broker, const broker::RaftEntryCommitted& committed);
+    void judge(const Context& context, const BrokerView& broker, const broker::RaftReplicaAdmitted& admitted);
+    void judge(const Context& context, const BrokerView& broker, const broker::RaftVoterChanged& changed);
     void judge(const Context& context, const BrokerView& broker, const broker::RaftSnapshotInstalled& installed);
 
   private:
@@ -91,10 +93,13 @@ class RaftSafety {
     static void settle_removal(const Context& context, Replica& replica, LogIndex covered);
     /// How many brokers hold the entry, destroyed disks that held it included, and how many are needed.
     [[nodiscard]] std::int64_t holder_count(LogIndex index, Term term) const;
+    [[nodiscard]] static bool holds(const Replica& replica, LogIndex index, Term term);
     [[nodiscard]] static std::int64_t holders_needed(const Context& context);
     void judge_forgotten_entry(const Context& context, const Replica& replica, LogIndex held_before);
     void judge_term(const Context& context, Replica& replica, Term term, const char* deed);
     void judge_match(const Context& context, const Replica& replica, const broker::RaftEntryAppended& appended);
+    void judge_kept_suffix(const Context& context, const Replica& replica,
+                           const broker::RaftSnapshotInstalled& installed);
     void judge_completeness(const Context& context, const Replica& replica, const broker::RaftLeaderElected& elected);
     /// Leaders elected after the term in which the entry is known to have been committed hold it, whenever that is
     /// learned.
@@ -127,6 +132,7 @@ class RaftSafety {
     std::vector<KnownEntry> known_;
     HashIndex known_by_name_;
     FlatMap<LogIndex, Snapshot> snapshots_;
+    LogIndex newest_admission_;  // the last one whose commit was judged
 };
 
 }  // namespace tidelock::checker

@@ -88,7 +88,8 @@ void Cluster::add_final_partitions(checker::FinalView& view) const {
 checker::FinalView Cluster::final_view() const {
     checker::FinalView view;
     for (std::int32_t id = 1; id <= broker_count(); ++id)
-        view.brokers.push_back({BrokerId(id), is_up(BrokerId(id)), refusals_[index(BrokerId(id))]});
+        view.brokers.push_back({BrokerId(id), is_up(BrokerId(id)), refusals_[index(BrokerId(id))],
+                                data_incarnations_[index(BrokerId(id))]});
     view.leader = leader();
     view.in_sync_replicas = in_sync_replicas();
     add_final_partitions(view);

@@ -19,7 +19,8 @@ namespace {
 constexpr std::string_view kObservationNames[] = {
     "started", "refused-to-start", "data-incarnation-renewed", "raft-recovered", "vote-granted", "raft-leader-elected",
     "raft-leader-stepped-down", "raft-entry-appended", "raft-entries-truncated", "raft-entry-committed",
-    "raft-snapshot-installed", "claim-committed", "leader-serving", "leadership-ended", "following-leader",
+    "raft-replica-admitted", "raft-voter-changed", "raft-snapshot-installed", "claim-committed", "leader-serving",
+    "leadership-ended", "following-leader",
     "in-sync-set-proposed", "in-sync-set-committed", "acknowledgement-set-changed", "under-replicated-partitions",
     "topic-created", "topic-grown", "topic-dropped", "batch-appended", "log-recovered", "log-truncated", "log-reset",
     "log-start-advanced", "durable-end-advanced", "damage-found", "log-failed", "log-reopened",

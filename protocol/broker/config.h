@@ -43,6 +43,8 @@ struct Config {
     Duration heartbeat_interval = milliseconds(100);
     Duration transfer_timeout = milliseconds(1000);
     std::int32_t raft_log_entries_max = 64;
+    std::int32_t raft_entries_per_append_max = 64;
+    std::int32_t raft_append_window_max = 256;  // entries sent but not acknowledged, per follower (R9)
 
     Duration isr_lag = milliseconds(3000);                // 000 `IsrLagSeconds`
     std::optional<Duration> replica_lag_timeout;          // 002: no fetch or ack within

@@ -66,6 +66,15 @@ struct DigestFields {
         digest.add(o.content);
         digest.add(o.learned_in);
     }
+    void operator()(const RaftReplicaAdmitted& o) const {
+        digest.add(o.index);
+        digest.add(o.broker);
+        digest.add(o.incarnation);
+    }
+    void operator()(const RaftVoterChanged& o) const {
+        digest.add(o.is_voter);
+        digest.add(o.named_at);
+    }
     void operator()(const RaftSnapshotInstalled& o) const {
         digest.add(o.last_index);
         digest.add(o.last_term);

@@ -86,6 +86,20 @@ struct RaftEntryCommitted {
     Term learned_in;  // the broker's term: no leader of a later term may lack the entry
     bool operator==(const RaftEntryCommitted&) const = default;
 };
+/// This broker learned that entry `index`, which admits a life of `broker`, is committed (R11). Follows its
+/// RaftEntryCommitted.
+struct RaftReplicaAdmitted {
+    LogIndex index;
+    BrokerId broker;
+    Incarnation incarnation;
+    bool operator==(const RaftReplicaAdmitted&) const = default;
+};
+/// From now on this broker's votes and answers count, or do so no longer (R11).
+struct RaftVoterChanged {
+    bool is_voter;
+    LogIndex named_at;  // the entry, or end of the snapshot, that names the life in force; 0: the group formed with it
+    bool operator==(const RaftVoterChanged&) const = default;
+};
 /// A snapshot replaced the Raft log up to `last_index`.
 struct RaftSnapshotInstalled {
     LogIndex last_index;
@@ -280,7 +294,7 @@ struct MarkReached {
 using Observation =
     std::variant<Started, RefusedToStart, DataIncarnationRenewed, RaftRecovered, VoteGranted, RaftLeaderElected,
                  RaftLeaderSteppedDown, RaftEntryAppended, RaftEntriesTruncated, RaftEntryCommitted,
-                 RaftSnapshotInstalled, ClaimCommitted, LeaderServing, LeadershipEnded, FollowingLeader,
+                 RaftReplicaAdmitted, RaftVoterChanged, RaftSnapshotInstalled, ClaimCommitted, LeaderServing, LeadershipEnded, FollowingLeader,
                  InSyncSetProposed, InSyncSetCommitted, AcknowledgementSetChanged, UnderReplicatedPartitions,
                  TopicCreated, TopicGrown, TopicDropped, BatchAppended, LogRecovered, LogTruncated, LogReset,
                  LogStartAdvanced, DurableEndAdvanced, DamageFound, LogFailed, LogReopened, HighWatermarkAdvanced,

@@ -96,6 +96,13 @@ struct TextOf {
         return fmt::format("raft entry committed index={} term={} content={:016x} learned_in={}", o.index.value,
                            o.term.value, o.content, o.learned_in.value);
     }
+    std::string operator()(const RaftReplicaAdmitted& o) const {
+        return fmt::format("raft replica admitted index={} broker={} incarnation={}", o.index.value, o.broker.value,
+                           o.incarnation.value);
+    }
+    std::string operator()(const RaftVoterChanged& o) const {
+        return fmt::format("raft voter changed is_voter={} named_at={}", o.is_voter, o.named_at.value);
+    }
     std::string operator()(const RaftSnapshotInstalled& o) const {
         return fmt::format("raft snapshot installed last_index={} last_term={} content={:016x}", o.last_index.value,
                            o.last_term.value, o.content);

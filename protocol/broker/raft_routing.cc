@@ -121,11 +121,18 @@ void on_claim_committed(Step& step, const group::Claim& claim) {
                                             broker.decided.in_sync_replicas});
 }
 
+void on_admission_committed(Step& step, const raft::Entry& entry) {
+    const auto member = raft::decode_admission(entry.payload);
+    CHECK(member.has_value());
+    observe(step, RaftReplicaAdmitted{entry.index, member->broker, member->incarnation});
+    mark(step, Mark::kReplicaAdmitted);
+}
+
 void on_entry_committed(Step& step, const raft::Entry& entry) {
     Broker& broker = step.broker;
     observe(step, RaftEntryCommitted{entry.index, entry.term, raft_content_hash(entry), broker.raft.persistent.term});
     broker.applied_index = entry.index;
-    if (entry.kind == raft::EntryKind::kAdmission) return mark(step, Mark::kReplicaAdmitted);
+    if (entry.kind == raft::EntryKind::kAdmission) return on_admission_committed(step, entry);
     const auto meaning = meaning_of(entry);
     if (!meaning)
         return observe(step, ProtocolViolationRefused{"R4", "an entry that no broker writes was committed at " +
@@ -237,7 +244,7 @@ struct RaftRoute {
         mark(step, Mark::kGroupFormed);
         step.broker.formed_with = formed_replicas(e.members);
     }
-    void operator()(const raft::VoterChanged&) const {}
+    void operator()(const raft::VoterChanged& e) const { observe(step, RaftVoterChanged{e.voter, e.named_at}); }
     void operator()(const raft::ProtocolViolated& e) const {
         observe(step, ProtocolViolationRefused{e.kind == raft::ViolationKind::kTwoLeadersInTerm
                                                    ? "R1: two leaders in a term"

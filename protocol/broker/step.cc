@@ -18,6 +18,8 @@ raft::Config raft_config(const Config& config) {
     raft.caretaker_delay = config.election_timeout_max;
     raft.transfer_timeout = config.transfer_timeout;
     raft.pre_vote = !config.seed_rules.no_pre_vote;
+    raft.entries_per_append_max = static_cast<std::uint32_t>(config.raft_entries_per_append_max);
+    raft.append_window_max = static_cast<std::uint32_t>(config.raft_append_window_max);
     raft.log_entries_max = static_cast<std::uint32_t>(config.raft_log_entries_max);
     return raft;
 }

@@ -115,6 +115,7 @@ struct Formed {
 /// This replica started or ceased to count (R11).
 struct VoterChanged {
     bool voter = false;
+    LogIndex named_at;  // the entry, or end of the snapshot, that names the life in force
     bool operator==(const VoterChanged&) const = default;
 };
 /// A peer sent what a correct peer cannot send; it was ignored.

@@ -16,6 +16,8 @@ std::string find_broken_log(const Node& node) {
     if (!state.entries.empty() && state.entries.front().index != state.snapshot.last_index + 1)
         return "a gap after the snapshot";
     if (!state.entries.empty() && state.entries.back().index != last) return "a gap in the log";
+    if (!state.entries.empty() && state.entries.front().term < state.snapshot.last_term)
+        return "an entry older than the snapshot below it";
     if (!node.admissions.empty() && node.admissions.front().index <= state.snapshot.last_index)
         return "an admission below the snapshot";
     if (!node.admissions.empty() && node.admissions.back().index > last) return "an admission past the log";

@@ -142,13 +142,13 @@ void refresh_participation(Step& s) {
     if (is_named && !node.persistent.voter && naming.index <= node.commit_index) {
         node.persistent.voter = true;
         node.dirty = true;
-        emit(s, VoterChanged{true});
+        emit(s, VoterChanged{true, naming.index});
         arm_election_timer(s);
     } else if (!is_named && node.persistent.voter) {
         become_follower(s, node.persistent.term, StepDownReason::kNotEligible);
         node.persistent.voter = false;
         node.dirty = true;
-        emit(s, VoterChanged{false});
+        emit(s, VoterChanged{false, naming.index});
         emit(s, CancelTimer{TimerKind::kElection});
     }
 }

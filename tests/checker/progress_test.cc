@@ -11,7 +11,7 @@ namespace {
 
 FinalView healthy() {
     FinalView view;
-    for (int broker = 1; broker <= 3; ++broker) view.brokers.push_back({BrokerId(broker), true, ""});
+    for (int broker = 1; broker <= 3; ++broker) view.brokers.push_back({BrokerId(broker), true, "", {}});
     view.leader = BrokerId(2);
     view.in_sync_replicas = replicas({1, 2, 3});
     FinalPartition x0{kX0, "x", true, {}};
@@ -37,8 +37,12 @@ TEST_CASE("V16: what is missing is named") {
         expected = {"no leader serves"};
     }
     SECTION("broker") {
-        view.brokers[2] = {BrokerId(3), false, "raft: both copies are damaged"};
+        view.brokers[2] = {BrokerId(3), false, "raft: both copies are damaged", {}};
         expected = {"broker 3 is not running: it refused to start: raft: both copies are damaged"};
+    }
+    SECTION("in-sync set that names lost data") {
+        view.brokers[2].data_incarnation = Incarnation(33);
+        expected = {"in-sync set {1, 2, 3} names a former life of broker 3"};
     }
     SECTION("in-sync set") {
         view.in_sync_replicas = replicas({1, 2});

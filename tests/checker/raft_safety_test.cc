@@ -22,6 +22,14 @@ struct RaftStory : Story {
         see(broker, broker::RaftLeaderElected{Term(term), false});
         return *this;
     }
+    RaftStory& admit(int at, int index, int broker) {
+        see(at, broker::RaftReplicaAdmitted{LogIndex(index), BrokerId(broker), Incarnation(99)});
+        return *this;
+    }
+    RaftStory& count_by(int broker, int index) {
+        see(broker, broker::RaftVoterChanged{true, LogIndex(index)});
+        return *this;
+    }
     RaftStory& enter(int broker, int index, int term, std::uint64_t content = 0) {
         see(broker, broker::RaftEntryAppended{LogIndex(index), Term(term), content});
         return *this;
@@ -100,6 +108,27 @@ TEST_CASE("V8: one leader a term") {
     }
     SECTION("a caretaker that becomes eligible is told twice") {
         story.elect(1, 1).elect(2, 2);
+        REQUIRE(story.broken() == kNothing);
+    }
+}
+
+TEST_CASE("V8: a life is admitted by the others, and counts when that is committed") {
+    RaftStory story;
+    story.elect(1, 1).enter_on({1, 3}, 1, 1);
+    SECTION("by the others") {
+        story.enter(2, 1, 1).commit(1, 1, 1).admit(1, 1, 3).count_by(3, 1);
+        REQUIRE(story.broken() == kNothing);
+    }
+    SECTION("with its own help") {
+        story.commit(1, 1, 1).admit(1, 1, 3);
+        REQUIRE_THAT(story.message("raft-safety"), Contains("committed while 1 of the others hold it, 2 are needed"));
+    }
+    SECTION("it counts too early") {
+        story.count_by(3, 1);
+        REQUIRE_THAT(story.message("raft-safety"), Contains("broker 3 counts from now on by entry 1"));
+    }
+    SECTION("the group formed with it") {
+        story.count_by(3, 0);
         REQUIRE(story.broken() == kNothing);
     }
 }
@@ -319,6 +348,11 @@ TEST_CASE("V8: snapshots of one index are equal and agree with what was committe
     SECTION("two contents") {
         story.install(3, 1, 1, 6).install(2, 1, 1, 7);
         REQUIRE(story.is_unsafe());
+    }
+    SECTION("entries past it stay only when they follow it") {
+        RaftStory other;
+        other.enter(3, 1, 1, 5).enter(3, 2, 1, 6).install(3, 1, 2);
+        REQUIRE_THAT(other.message("raft-safety"), Contains("kept entries past it that follow one of term 1"));
     }
     SECTION("another term") {
         story.install(3, 1, 2);

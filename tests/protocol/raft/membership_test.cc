@@ -76,7 +76,7 @@ TEST_CASE("R11 a group forms when everybody is empty and knows the same lives") 
     CHECK_FALSE(rig.has<Formed>());
     rig.receive(3, statement(rig, 3, kAll));
     CHECK(rig.all<Formed>() == std::vector<Formed>{{kAll}});
-    CHECK(rig.all<VoterChanged>() == std::vector<VoterChanged>{{true}});
+    CHECK(rig.all<VoterChanged>() == std::vector<VoterChanged>{{true, LogIndex(0)}});
     CHECK(rig.sent<FormationStatement>().empty());  // not before the disk has it
     rig.persist();
     REQUIRE(rig.sent<FormationStatement>(2).size() == 1);
@@ -223,7 +223,7 @@ TEST_CASE(
     rig.persist();
     CHECK(rig.sent<AppendAnswer>(2)[0].participation == Participation::kLearner);
     rig.receive(2, rig.append_from(2, 1, 2, 1, {}, 2));
-    CHECK(rig.all<VoterChanged>() == std::vector<VoterChanged>{{true}});
+    CHECK(rig.all<VoterChanged>() == std::vector<VoterChanged>{{true, LogIndex(2)}});
     CHECK(rig.sent<AppendAnswer>().empty());
     rig.persist();
     CHECK(rig.sent<AppendAnswer>(2)[0].participation == Participation::kVoter);
@@ -258,7 +258,7 @@ TEST_CASE("R11 a replica whose life is superseded in its own log counts no more"
         {LogIndex(2), Term(1), EntryKind::kAdmission, encode_admission({BrokerId(1), Incarnation(111)})});
     rig.receive(2, request);
     // The refresh comes with the next look at the commit index, which every append takes.
-    CHECK(rig.all<VoterChanged>() == std::vector<VoterChanged>{{false}});
+    CHECK(rig.all<VoterChanged>() == std::vector<VoterChanged>{{false, LogIndex(2)}});
     rig.apply(TimerFired{TimerKind::kElection});
     CHECK(rig.effects.empty());
 }
