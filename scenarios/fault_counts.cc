@@ -13,7 +13,8 @@ constexpr FaultKind kOwnKinds[] = {
     FaultKind::kRollingRestart,   FaultKind::kMixedConfiguration, FaultKind::kClockDriftBeyondBound,
     FaultKind::kCreateTopic,      FaultKind::kGrowTopic,          FaultKind::kDeleteTopic,
     FaultKind::kRecreateTopic,    FaultKind::kDeleteRecords,      FaultKind::kTransferLeadership,
-    FaultKind::kPowerLossAtWrite, FaultKind::kSetRetention,
+    FaultKind::kPowerLossAtWrite, FaultKind::kSetRetention,       FaultKind::kPowerLossAtStep,
+    FaultKind::kPartitionAtStep,
 };
 constexpr FaultKind kOrderKinds[] = {FaultKind::kProducerCrash, FaultKind::kZombieProducer, FaultKind::kSlowConsumer,
                                      FaultKind::kConsumerReconnect};

@@ -114,6 +114,10 @@ constexpr std::array<FaultInfo, kFaultKindCount> kFaults{{
     fault(kSlowConsumer, kClient, "slow_consumer", kNoSize, {500, 6'000}, false,
           "a consumer stops reading for a while"),
     fault(kConsumerReconnect, kClient, "consumer_reconnect", kNoSize, {0, 0}, false, "a consumer drops its connection"),
+    fault(kPowerLossAtStep, kProcess, "power_loss_at_step", of("occurrence", {1, 1'000}, {1, 4}), {20, 1'500}, false,
+          "machines lose power when any broker is seen doing a drawn kind of thing"),
+    fault(kPartitionAtStep, kNetwork, "partition_at_step", of("occurrence", {1, 1'000}, {1, 4}), {200, 3'000}, false,
+          "a broker is cut off when any broker is seen doing a drawn kind of thing"),
 }};
 
 constexpr bool in_enum_order() {

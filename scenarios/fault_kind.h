@@ -68,6 +68,9 @@ enum class FaultKind : std::uint8_t {
     kZombieProducer,
     kSlowConsumer,
     kConsumerReconnect,
+    // later ones: a kind's number seeds its draws, so the others keep theirs
+    kPowerLossAtStep,
+    kPartitionAtStep,
     kCount
 };
 

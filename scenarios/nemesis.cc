@@ -134,6 +134,7 @@ void Nemesis::heal() {
     is_healed_ = true;
     armed_.clear();
     armed_power_.clear();
+    strikes_.clear();
     bool is_anybody_unwell = false;
     for (std::int32_t id = 1; id <= cluster_.broker_count(); ++id)
         is_anybody_unwell = is_anybody_unwell || !cluster_.refusal(BrokerId(id)).empty();
@@ -153,8 +154,13 @@ void Nemesis::freeze_minority() {
     sim::Rng random = world_.stream("frozen-minority", 0);
     std::vector<BrokerId> brokers = others_of(BrokerId(0));
     const std::size_t minority = (brokers.size() - 1) / 2;
+    // Whoever knows most is worth losing: half of the time the leader is among them.
+    const bool takes_leader = random.below(2) == 0;
+    const std::optional<BrokerId> leader = cluster_.leader();
     for (std::size_t i = 0; i < minority; ++i) {
-        const std::size_t pick = random.below(brokers.size());
+        std::size_t pick = random.below(brokers.size());
+        if (i == 0 && takes_leader && leader)
+            pick = static_cast<std::size_t>(std::find(brokers.begin(), brokers.end(), *leader) - brokers.begin());
         frozen_.push_back(brokers[pick]);
         cluster_.kill(brokers[pick]);
         brokers.erase(brokers.begin() + static_cast<std::ptrdiff_t>(pick));

@@ -72,6 +72,15 @@ class Nemesis {
         std::int64_t strikes_left = 1;
         sim::Rng random{0};
     };
+    /// A strike that waits for any broker to do a certain thing, or to reach a certain state.
+    struct ArmedStrike {
+        const PlannedFault* fault;  // the plan's
+        std::size_t observation;    // index of the variant
+        std::optional<broker::Mark> mark;
+        std::int64_t occurrences_left;
+        std::int64_t repeats_left;  // strikes at the next times too
+        sim::Rng random;
+    };
 
     void fire(const PlannedFault& fault);
     void fire_network(const PlannedFault& fault, sim::Rng& random);
@@ -111,6 +120,14 @@ class Nemesis {
     void on_file_effect(BrokerId broker, const storage::FileEffect& effect);
     void strike_power(ArmedPowerLoss armed);
 
+    // at a turning point
+    void arm_strike(const PlannedFault& fault, sim::Rng& random);
+    void look_for_turning_point(BrokerId actor, const broker::Observation& observation);
+    void strike_after(ArmedStrike strike, BrokerId actor);
+    BrokerId struck_by(sim::Rng& random, BrokerId actor) const;
+    void black_out(const PlannedFault& fault, BrokerId victim, sim::Rng& random);
+    void isolate(const PlannedFault& fault, BrokerId victim, sim::Rng& random);
+
     // disk
     void limit_rate(const PlannedFault& fault, sim::FaultKind kind, std::uint32_t per_million);
     void rot(const PlannedFault& fault, BrokerId victim, sim::Rng& random);
@@ -123,6 +140,7 @@ class Nemesis {
     std::vector<RateWindow> rates_;
     std::vector<ArmedKill> armed_;
     std::vector<ArmedPowerLoss> armed_power_;
+    std::vector<ArmedStrike> strikes_;
     std::vector<std::optional<Duration>> restart_after_;  // by broker: an armed kill's downtime
     std::vector<BrokerId> frozen_;
     std::array<sim::FaultRate, sim::kFaultKindCount> background_{};

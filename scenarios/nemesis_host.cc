@@ -48,6 +48,7 @@ void Nemesis::fire_process(const PlannedFault& fault, sim::Rng& random) {
     if (fault.kind == FaultKind::kRollingRestart) return roll(fault, random);
     if (fault.kind == FaultKind::kMixedConfiguration) return mix_configuration(fault, random);
     if (fault.kind == FaultKind::kKillAtStep) return arm_kill(fault, random);
+    if (fault.kind == FaultKind::kPowerLossAtStep) return arm_strike(fault, random);
     const BrokerId victim = victim_of(fault, random);
     const sim::HostId host = host_of(victim);
     const Duration duration = milliseconds(fault.duration_ms);
@@ -127,6 +128,7 @@ void Nemesis::arm_kill(const PlannedFault& fault, sim::Rng& random) {
 }
 
 void Nemesis::on_observation(BrokerId broker, const broker::Observation& observation) {
+    if (!strikes_.empty()) look_for_turning_point(broker, observation);
     for (std::size_t i = 0; i < armed_.size(); ++i) {
         ArmedKill& armed = armed_[i];
         if (armed.broker != broker || armed.observation != observation.index()) continue;

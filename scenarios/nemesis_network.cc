@@ -58,6 +58,8 @@ void Nemesis::fire_network(const PlannedFault& fault, sim::Rng& random) {
     switch (fault.kind) {
         case FaultKind::kLossByKind:
             return lose_kind(fault, random);
+        case FaultKind::kPartitionAtStep:
+            return arm_strike(fault, random);
         case FaultKind::kReset:
         case FaultKind::kHalfOpen:
             return break_connections(fault, random);

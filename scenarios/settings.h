@@ -30,6 +30,8 @@ enum class Setting : std::uint8_t {
     kHeartbeatMs,
     kTransferTimeoutMs,
     kRaftLogEntriesMax,
+    kRaftEntriesPerAppendMax,
+    kRaftAppendWindowMax,
     kIsrLagMs,
     kReplicaLagTimeoutMs,
     kReplicaLagRecordsMax,

@@ -1,0 +1,138 @@
+// Faults that wait for a turning point: the moment when any broker is seen doing something after which a loss of power
+// or of the network does the most harm (a vote, an election, a commit, a change of the set, a cut log).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <type_traits>
+
+#include "scenarios/nemesis.h"
+
+namespace tidelock::scenarios {
+
+namespace {
+
+constexpr std::uint64_t kDelayMaxUs = 30'000;
+
+template <typename Kind, std::size_t Index = 0>
+constexpr std::size_t index_of_kind() {
+    if constexpr (std::is_same_v<Kind, std::variant_alternative_t<Index, broker::Observation>>)
+        return Index;
+    else
+        return index_of_kind<Kind, Index + 1>();
+}
+
+/// Elections stand twice: everything that a new leader does not know yet is at stake there.
+constexpr std::size_t kTurningPoints[] = {
+    index_of_kind<broker::VoteGranted>(),
+    index_of_kind<broker::RaftLeaderElected>(),
+    index_of_kind<broker::RaftLeaderElected>(),
+    index_of_kind<broker::RaftLeaderSteppedDown>(),
+    index_of_kind<broker::RaftEntryAppended>(),
+    index_of_kind<broker::RaftEntriesTruncated>(),
+    index_of_kind<broker::RaftEntryCommitted>(),
+    index_of_kind<broker::RaftEntryCommitted>(),
+    index_of_kind<broker::RaftReplicaAdmitted>(),
+    index_of_kind<broker::RaftVoterChanged>(),
+    index_of_kind<broker::RaftSnapshotInstalled>(),
+    index_of_kind<broker::ClaimCommitted>(),
+    index_of_kind<broker::LeaderServing>(),
+    index_of_kind<broker::FollowingLeader>(),
+    index_of_kind<broker::InSyncSetProposed>(),
+    index_of_kind<broker::InSyncSetCommitted>(),
+    index_of_kind<broker::AcknowledgementSetChanged>(),
+    index_of_kind<broker::DataIncarnationRenewed>(),
+    index_of_kind<broker::Started>(),
+    index_of_kind<broker::BatchAppended>(),
+    index_of_kind<broker::LogTruncated>(),
+    index_of_kind<broker::LogReset>(),
+    index_of_kind<broker::RecordsAcknowledged>(),
+};
+
+}  // namespace
+
+void Nemesis::arm_strike(const PlannedFault& fault, sim::Rng& random) {
+    ArmedStrike strike{&fault, {}, {}, fault.size, 0, random};
+    // One in four waits for a rare state instead.
+    if (strike.random.below(4) == 0) {
+        strike.observation = index_of_kind<broker::MarkReached>();
+        strike.mark = static_cast<broker::Mark>(strike.random.below(broker::kMarkCount));
+        trace(fault, fmt::format("armed for mark {}", broker::name_of(*strike.mark)));
+    } else {
+        strike.observation = kTurningPoints[strike.random.below(std::size(kTurningPoints))];
+        trace(fault, fmt::format("armed for observation kind {}", strike.observation));
+    }
+    // Some go on: one failed leader after another is what logs drift apart by.
+    if (strike.random.below(3) == 0) strike.repeats_left = 1 + static_cast<std::int64_t>(strike.random.below(4));
+    strikes_.push_back(strike);
+}
+
+void Nemesis::look_for_turning_point(BrokerId actor, const broker::Observation& observation) {
+    const auto* reached = std::get_if<broker::MarkReached>(&observation);
+    for (std::size_t i = 0; i < strikes_.size(); ++i) {
+        ArmedStrike& armed = strikes_[i];
+        if (armed.observation != observation.index()) continue;
+        if (armed.mark && (reached == nullptr || reached->mark != *armed.mark)) continue;
+        if (--armed.occurrences_left > 0) continue;
+        const ArmedStrike strike = armed;
+        armed.random.next();  // the next time is another one
+        if (--armed.repeats_left < 0) strikes_.erase(strikes_.begin() + static_cast<std::ptrdiff_t>(i));
+        return strike_after(strike, actor);
+    }
+}
+
+/// Half of them at once: what the actor has sent is on its way, what it has written is not on the disk.
+void Nemesis::strike_after(ArmedStrike strike, BrokerId actor) {
+    const bool is_at_once = strike.random.below(2) == 0;
+    const std::uint64_t delay_us = strike.random.below(kDelayMaxUs);
+    const Duration delay = is_at_once ? Duration(0) : microseconds(static_cast<std::int64_t>(delay_us));
+    later(delay, [this, strike, actor]() mutable {
+        const BrokerId victim = struck_by(strike.random, actor);
+        cluster_.count_fault(strike.fault->kind);
+        if (strike.fault->kind == FaultKind::kPowerLossAtStep) return black_out(*strike.fault, victim, strike.random);
+        isolate(*strike.fault, victim, strike.random);
+    });
+}
+
+/// Whoever did it, whoever leads, or somebody else.
+BrokerId Nemesis::struck_by(sim::Rng& random, BrokerId actor) const {
+    const std::uint64_t drawn = random.below(10);
+    const std::vector<BrokerId> others = others_of(actor);
+    const std::uint64_t other = random.next();
+    if (drawn < 4 || others.empty()) return actor;
+    if (drawn < 7) return cluster_.leader().value_or(actor);
+    return others[sim::scaled_below(other, others.size())];
+}
+
+/// The victim, everybody else, or all.
+void Nemesis::black_out(const PlannedFault& fault, BrokerId victim, sim::Rng& random) {
+    const std::uint64_t drawn = random.below(4);
+    std::vector<BrokerId> victims = drawn == 2 ? others_of(victim) : others_of(BrokerId(0));
+    if (drawn < 2 || victims.empty()) victims = {victim};
+    trace(fault, fmt::format("of {} brokers, around broker {}", victims.size(), victim.value));
+    cluster_.lose_power(victims);
+    for (const BrokerId each : victims) {
+        const std::int64_t percent = random.between(20, 150);
+        later(Duration(milliseconds(fault.duration_ms).value / 100 * percent),
+              [this, each] { cluster_.restart(each); });
+    }
+}
+
+/// Cut off from all other brokers or all but one, both ways, or deaf, or mute. Clients reach it all the same.
+void Nemesis::isolate(const PlannedFault& fault, BrokerId victim, sim::Rng& random) {
+    std::vector<BrokerId> others = others_of(victim);
+    const bool spares_one = random.below(3) == 0;
+    const std::size_t spared = others.empty() ? 0 : random.below(others.size());
+    const std::uint64_t way = random.below(4);
+    if (spares_one && others.size() > 1) others.erase(others.begin() + static_cast<std::ptrdiff_t>(spared));
+    const std::vector<sim::HostId> inside{host_of(victim)};
+    const std::vector<sim::HostId> outside = hosts_of(others);
+    sim::LinkSet links = sim::two_sided(inside, outside);
+    if (way == 2) links = sim::one_way(inside, outside);
+    if (way == 3) links = sim::one_way(outside, inside);
+    trace(fault, fmt::format("broker {}: {} links for {} ms", victim.value, links.size(), fault.duration_ms));
+    const sim::FaultKind kind = way < 2 ? sim::FaultKind::kPartitionTwoSided : sim::FaultKind::kPartitionOneWay;
+    const sim::CutId cut = world_.network().cut(links, kind);
+    later(milliseconds(fault.duration_ms), [this, cut] { world_.network().heal(cut); });
+}
+
+}  // namespace tidelock::scenarios
