@@ -140,10 +140,12 @@ std::optional<RaftSafety::LogEnd> RaftSafety::log_end_before(const Replica& repl
         if (held < term) return LogEnd{held, index};
     }
     if (replica.snapshot_index == LogIndex(0)) return LogEnd{};
-    if (replica.snapshot_term != Term(0)) return LogEnd{replica.snapshot_term, replica.snapshot_index};
     const Committed* committed = committed_at(replica.snapshot_index);
-    if (committed == nullptr) return std::nullopt;
-    return LogEnd{committed->entry.term, replica.snapshot_index};
+    Term held = replica.snapshot_term;
+    if (held == Term(0) && committed != nullptr) held = committed->entry.term;
+    // A snapshot that took in entries of that term leaves no trace of where the log ended before them.
+    if (held == Term(0) || held >= term) return std::nullopt;
+    return LogEnd{held, replica.snapshot_index};
 }
 
 /// A vote is for a log that is no older than the voter's own. Its candidate's own vote tells what it stood with.

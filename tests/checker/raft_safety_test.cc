@@ -112,6 +112,13 @@ TEST_CASE("V8: one leader a term") {
     }
 }
 
+TEST_CASE("V8: a log that a snapshot of the vote's own term took in is not compared any more") {
+    RaftStory story;
+    story.vote(1, 2, 1).enter(2, 1, 2).install(2, 1, 2);
+    story.vote(2, 2, 1);
+    REQUIRE(story.broken() == kNothing);
+}
+
 TEST_CASE("V8: a life is admitted by the others, and counts when that is committed") {
     RaftStory story;
     story.elect(1, 1).enter_on({1, 3}, 1, 1);
