@@ -22,8 +22,9 @@ void OffsetsMonotonic::judge(const ClientCall& call, const OffsetCommitCall& com
         return suspect.key == key && suspect.answered == commit.offset && call.invoked_ns <= suspect.returned_ns;
     });
     Committed& committed = committed_[key];
-    if (call.outcome == Outcome::kUnknown) {
-        // It may take effect at any time, even after later commits: its offset is a possible answer from now on.
+    if (call.outcome == Outcome::kUnknown || may_be_of_deleted(key, call)) {
+        // It may take effect at any time, even after later commits, or went with the deleted topic: its offset is a
+        // possible answer from now on.
         insert_sorted(committed.may_be_committed, commit.offset);
         return;
     }
@@ -37,8 +38,9 @@ void OffsetsMonotonic::judge(const ClientCall& call, const OffsetCommitCall& com
 
 /// An offset that was told counts like an acknowledged one (G3), also if the commit behind it never got its answer.
 /// A commit that was acknowledged while it was asked for may have come after what was told.
-void OffsetsMonotonic::raise_floor(Committed& committed, const ClientCall& call, const OffsetFetchCall& fetch) {
+void OffsetsMonotonic::raise_floor(Committed& committed, const ClientCall& call, const OffsetFetchCall& fetch) const {
     if (!fetch.offset || committed.last_returned_ns > call.invoked_ns) return;
+    if (may_be_of_deleted({fetch.group, fetch.partition}, call)) return;
     std::vector<Floor>& floors = committed.floors;
     if (!floors.empty() && *fetch.offset <= floors.back().offset) return;
     floors.push_back(Floor{call.returned_ns, *fetch.offset});
@@ -59,7 +61,8 @@ void OffsetsMonotonic::judge(const ClientCall& call, const OffsetFetchCall& fetc
         if (floor->offset < expected.offset) expected = *floor;
     }
     const std::vector<Offset>& possible = committed.may_be_committed;
-    const bool is_possible = fetch.offset && std::binary_search(possible.begin(), possible.end(), *fetch.offset);
+    const bool is_possible = fetch.offset ? std::binary_search(possible.begin(), possible.end(), *fetch.offset)
+                                          : may_be_deleted_at_any_time(key);
     if (is_possible || (fetch.offset && *fetch.offset >= expected.offset)) return raise_floor(committed, call, fetch);
     suspects_.push_back(Suspect{
         key, fetch.offset, call.returned_ns,
@@ -77,12 +80,25 @@ void OffsetsMonotonic::judge_at_end(ViolationLog& log) const {
     }
 }
 
+bool OffsetsMonotonic::may_be_of_deleted(const Key& key, const ClientCall& call) const {
+    const auto last = deletions_.find(key.partition.topic);
+    return last != deletions_.end() && call.invoked_ns <= last->second.returned_ns;
+}
+
+bool OffsetsMonotonic::may_be_deleted_at_any_time(const Key& key) const {
+    const auto last = deletions_.find(key.partition.topic);
+    return last != deletions_.end() && last->second.may_strike_later;
+}
+
 void OffsetsMonotonic::judge(const ClientCall& call, const DeleteTopicCall& deletion) {
     if (call.outcome == Outcome::kFailed) return;
     // What was answered while the deletion was under way may have been the new emptiness.
     std::erase_if(suspects_, [&](const Suspect& suspect) {
         return suspect.key.partition.topic == deletion.topic && call.invoked_ns <= suspect.returned_ns;
     });
+    Deletion& last = deletions_[deletion.topic];
+    last.returned_ns = call.returned_ns;
+    last.may_strike_later = last.may_strike_later || call.outcome == Outcome::kUnknown;
     std::vector<Key> gone;
     for (const auto& [key, committed] : committed_) {
         if (key.partition.topic == deletion.topic) gone.push_back(key);

@@ -47,9 +47,19 @@ class OffsetsMonotonic {
         std::int64_t returned_ns;
         std::string message;
     };
-    static void raise_floor(Committed& committed, const ClientCall& call, const OffsetFetchCall& fetch);
+    /// What was asked of a topic by name.
+    struct Deletion {
+        std::int64_t returned_ns = -1;  // of the last one that did not fail for sure
+        bool may_strike_later = false;  // one of unknown outcome
+    };
+    void raise_floor(Committed& committed, const ClientCall& call, const OffsetFetchCall& fetch) const;
+    /// The call was under way together with a deletion that has returned: it may have met the topic that is gone.
+    [[nodiscard]] bool may_be_of_deleted(const Key& key, const ClientCall& call) const;
+    /// A deletion that nobody knows the outcome of may take the topic, with its offsets, at any time.
+    [[nodiscard]] bool may_be_deleted_at_any_time(const Key& key) const;
 
     FlatMap<Key, Committed> committed_;
+    FlatMap<ClientTopic, Deletion> deletions_;
     std::vector<Suspect> suspects_;
 };
 

@@ -351,6 +351,50 @@ TEST_CASE("V14: an offset fetch answers at least what was acknowledged before") 
     }
 }
 
+// A commit is answered after the deletion it was under way with: it was the deleted topic's, or the next one's.
+TEST_CASE("V14: a commit says nothing of the next topic if it was asked before the deletion returned") {
+    for (const bool was_under_way : {true, false}) {
+        ClientStory story;
+        story.call(DeleteTopicCall{ClientTopic(1)});
+        const std::int64_t after = ++story.now;
+        story.commit(4, Outcome::kOk, was_under_way ? 0 : after).fetch_offset(std::nullopt);
+        REQUIRE(story.end({}).is_clean() == was_under_way);
+    }
+}
+
+TEST_CASE("V14: a commit that may have been the deleted topic's takes no promise back") {
+    for (const bool is_shown : {true, false}) {
+        ClientStory story;
+        story.call(DeleteTopicCall{ClientTopic(1)}).commit(4, Outcome::kOk, 0).commit(10);
+        story.fetch_offset(Offset(is_shown ? 4 : 5));
+        REQUIRE(story.end({}).is_clean() == is_shown);
+    }
+}
+
+TEST_CASE("V14: what a fetch was told says nothing of the next topic if it asked before the deletion returned") {
+    for (const bool was_under_way : {true, false}) {
+        ClientStory story;
+        story.call(DeleteTopicCall{ClientTopic(1)});
+        const std::int64_t after = ++story.now;
+        story.fetch_offset(Offset(4), was_under_way ? 0 : after).fetch_offset(std::nullopt);
+        REQUIRE(story.end({}).is_clean() == was_under_way);
+    }
+}
+
+TEST_CASE("V14: a deletion of unknown outcome may take commits later, and explains no lower one") {
+    for (const Outcome outcome : {Outcome::kOk, Outcome::kUnknown, Outcome::kFailed}) {
+        ClientStory vanished;
+        vanished.call(DeleteTopicCall{ClientTopic(1)}, outcome).commit(10).fetch_offset(std::nullopt);
+        REQUIRE(vanished.end({}).is_clean() == (outcome == Outcome::kUnknown));
+        ClientStory lower;
+        lower.call(DeleteTopicCall{ClientTopic(1)}, outcome).commit(10).fetch_offset(Offset(5));
+        REQUIRE_FALSE(lower.end({}).is_clean());
+        ClientStory other_topic;
+        other_topic.call(DeleteTopicCall{ClientTopic(2)}, outcome).commit(10).fetch_offset(std::nullopt);
+        REQUIRE_FALSE(other_topic.end({}).is_clean());
+    }
+}
+
 TEST_CASE("V14: an offset that was shown does not go back, acknowledged or not") {
     ClientStory story;
     story.commit(10);
