@@ -188,6 +188,46 @@ TEST_CASE("a deleted topic's committed offsets are taken out of the topic of off
     REQUIRE(bench.at(bench.serving()).leading->offsets.size() == 0);
 }
 
+// The commit is answered late, but it was the deleted topic's: the next one of that name starts with none.
+TEST_CASE("a commit that waits while its topic is deleted is not the next topic's (T1)", "[broker]") {
+    Bench bench = formed_group();
+    const std::int32_t leader = bench.serving();
+    const std::int32_t follower = leader == 1 ? 2 : 1;
+    const clients::PartitionName orders{"orders", TopicId{}, PartitionIndex(0)};
+    bench.hold(follower, FileOwner::kLogStore);
+    const CorrelationId committed =
+        bench.ask(leader, clients::OffsetCommitRequest{"readers", -1, "", orders, Offset(7), LeaderEpoch(0), ""});
+    const CorrelationId deleted = bench.ask(leader, clients::DeleteTopicRequest{"orders"});
+    REQUIRE(bench.advance_until([&] { return bench.is_answered(deleted, ErrorCode::kNone); }, seconds(2)));
+    REQUIRE(bench.answer_to(committed) == nullptr);
+    bench.release(follower);
+    REQUIRE(bench.advance_until([&] { return bench.is_answered(committed, ErrorCode::kNone); }));
+    REQUIRE(bench.create_topic("orders"));
+    REQUIRE(bench.advance_until([&] { return bench.at(leader).leading->offsets.pending_count() == 0; }));
+    REQUIRE(bench.at(leader).leading->offsets.size() == 0);
+    const CorrelationId fetched = bench.ask(leader, clients::OffsetFetchRequest{"readers", orders});
+    REQUIRE(std::get<clients::OffsetFetchAnswer>(bench.answer_to(fetched)->body).offset == Offset(-1));
+}
+
+// A member that led without the topic would take the commit for a deleted topic's, and forget it.
+TEST_CASE("a commit is answered once every member that counts knows its topic (T1, F2)", "[broker]") {
+    Bench bench = formed_group();
+    const std::int32_t leader = bench.serving();
+    const std::int32_t follower = leader == 1 ? 2 : 1;
+    bench.hold(follower, FileOwner::kTopics);
+    bench.ask(leader, clients::CreateTopicRequest{"bills", 1, {}});
+    bench.advance(milliseconds(100));
+    const clients::PartitionName bills{"bills", TopicId{}, PartitionIndex(0)};
+    const CorrelationId committed =
+        bench.ask(leader, clients::OffsetCommitRequest{"readers", -1, "", bills, Offset(0), LeaderEpoch(0), ""});
+    bench.advance(milliseconds(600));
+    REQUIRE(!knows(bench.at(follower), "bills"));
+    REQUIRE(bench.answer_to(committed) == nullptr);
+    bench.release(follower);
+    REQUIRE(bench.advance_until([&] { return bench.is_answered(committed, ErrorCode::kNone); }));
+    REQUIRE(knows(bench.at(follower), "bills"));
+}
+
 TEST_CASE("counts that no group could hold are refused (F2)", "[broker]") {
     Bench bench = formed_group();
     const std::int32_t leader = bench.serving();
