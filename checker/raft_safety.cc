@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace tidelock::checker {
 namespace {
@@ -434,11 +435,13 @@ void RaftSafety::judge_newer_leaders(const Context& context, const broker::RaftE
     }
 }
 
-/// The life that is admitted does not count yet: the entry has to be on a majority without it (R11).
+/// The life that is admitted does not count yet: the entry has to be on a majority without it (R11). Unless it was
+/// admitted before: a caretaker repeats an admission it inherited in its own term, perhaps its own.
 void RaftSafety::judge(const Context& context, const BrokerView& broker, const broker::RaftReplicaAdmitted& admitted) {
     settle_removal(context, replica_of(broker), LogIndex(0));
     if (admitted.index <= newest_admission_) return;
     newest_admission_ = admitted.index;
+    if (std::exchange(admitted_[admitted.broker], admitted.incarnation) == admitted.incarnation) return;
     const Committed* committed = committed_at(admitted.index);
     if (committed == nullptr) return;
     const std::int64_t holders = std::count_if(replicas_.begin(), replicas_.end(), [&](const Replica& replica) {

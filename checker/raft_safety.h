@@ -132,7 +132,8 @@ class RaftSafety {
     std::vector<KnownEntry> known_;
     HashIndex known_by_name_;
     FlatMap<LogIndex, Snapshot> snapshots_;
-    LogIndex newest_admission_;  // the last one whose commit was judged
+    LogIndex newest_admission_;                // the last one whose commit was judged
+    FlatMap<BrokerId, Incarnation> admitted_;  // the life that it, or one before it, admitted
 };
 
 }  // namespace tidelock::checker

@@ -130,6 +130,11 @@ TEST_CASE("V8: a life is admitted by the others, and counts when that is committ
         story.commit(1, 1, 1).admit(1, 1, 3);
         REQUIRE_THAT(story.message("raft-safety"), Contains("committed while 1 of the others hold it, 2 are needed"));
     }
+    SECTION("again, with its own help, for it is admitted already") {
+        story.enter(2, 1, 1).commit(1, 1, 1).admit(1, 1, 3);
+        story.enter_on({1, 3}, 2, 1).commit(1, 2, 1).admit(1, 2, 3);
+        REQUIRE(story.broken() == kNothing);
+    }
     SECTION("it counts too early") {
         story.count_by(3, 1);
         REQUIRE_THAT(story.message("raft-safety"), Contains("broker 3 counts from now on by entry 1"));
