@@ -62,6 +62,7 @@ struct ViewUpdate {
     void operator()(const broker::InSyncSetProposed& o) const {
         LeadershipView& leadership = leadership_under(o.leader_epoch);
         leadership.proposed_set = o.members;
+        leadership.proposed_content = o.content;
         leadership.proposal_entered = false;
     }
     void operator()(const broker::InSyncSetCommitted& o) const {
@@ -76,8 +77,9 @@ struct ViewUpdate {
         if (!leadership.proposal_entered) leadership.proposed_set.reset();
     }
 
-    void operator()(const broker::RaftEntryAppended&) const {
-        if (broker.leadership && broker.leadership->proposal_is_newest) broker.leadership->proposal_entered = true;
+    void operator()(const broker::RaftEntryAppended& o) const {
+        if (!broker.leadership || broker.leadership->proposed_content != o.content) return;
+        broker.leadership->proposal_entered = true;
     }
 
     void operator()(const broker::TopicCreated& o) const {
@@ -211,10 +213,7 @@ struct ViewUpdate {
 };
 
 void ClusterView::apply(BrokerId id, const broker::Observation& observation) {
-    BrokerView& broker = broker_of(id);
-    std::visit(ViewUpdate{*this, broker}, observation);
-    if (broker.leadership)
-        broker.leadership->proposal_is_newest = std::holds_alternative<broker::InSyncSetProposed>(observation);
+    std::visit(ViewUpdate{*this, broker_of(id)}, observation);
 }
 
 }  // namespace tidelock::checker

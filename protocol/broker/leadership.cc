@@ -243,10 +243,15 @@ struct InSyncRoute {
 
     void operator()(const replication::ProposeChange& change) const {
         Broker& broker = step.broker;
-        observe(step, InSyncSetProposed{change.leader_epoch, change.set.members});
-        if (broker.config.preset == Preset::kStatic) return commit_static_change(step, change);
+        if (broker.config.preset == Preset::kStatic) {
+            observe(step, InSyncSetProposed{change.leader_epoch, change.set.members});
+            return commit_static_change(step, change);
+        }
         const group::InSyncSetChange entry{change.leader_epoch, change.set.version.value - 1, change.set.members};
-        run_raft(step, raft::Proposed{raft::EntryKind::kCommand, group::encode(group::Entry(entry))});
+        const raft::Proposed proposed{raft::EntryKind::kCommand, group::encode(group::Entry(entry))};
+        const std::uint64_t content = raft_content_hash(raft::Entry{{}, {}, proposed.kind, proposed.payload});
+        observe(step, InSyncSetProposed{change.leader_epoch, change.set.members, content});
+        run_raft(step, proposed);
     }
     void operator()(const replication::AcknowledgementSetChanged&) const {
         Broker& broker = step.broker;

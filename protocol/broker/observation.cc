@@ -90,6 +90,7 @@ struct DigestFields {
     void operator()(const InSyncSetProposed& o) const {
         digest.add(o.leader_epoch);
         members(o.members);
+        digest.add(o.content);
     }
     void operator()(const InSyncSetCommitted& o) const {
         digest.add(o.leader_epoch);

@@ -132,6 +132,7 @@ struct FollowingLeader {
 struct InSyncSetProposed {
     LeaderEpoch leader_epoch;
     std::vector<Replica> members;
+    std::uint64_t content = 0;  // of the Raft entry it becomes unless Raft refuses it; 0 without Raft
     bool operator==(const InSyncSetProposed&) const = default;
 };
 /// The leader learned that the set is committed.

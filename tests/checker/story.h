@@ -82,7 +82,7 @@ class Story {
         return see(broker, broker::InSyncSetCommitted{LeaderEpoch(epoch), set});
     }
     Story& propose_set(int broker, int epoch, const std::vector<Replica>& set) {
-        see(broker, broker::InSyncSetProposed{LeaderEpoch(epoch), set});
+        see(broker, broker::InSyncSetProposed{LeaderEpoch(epoch), set, 5});
         return see(broker, broker::RaftEntryAppended{LogIndex(++raft_index), Term(epoch), 5});
     }
     Story& wait_for(int broker, int epoch, const std::vector<Replica>& set) {
