@@ -28,7 +28,7 @@ using ProducerId = Tagged<struct ProducerIdTag, std::int64_t>;
 using ProducerEpoch = Tagged<struct ProducerEpochTag, std::int16_t>;
 /// A client connection, as its host numbers them; never reused in one life of a broker.
 using ConnectionId = Tagged<struct ConnectionIdTag, std::uint64_t>;
-/// Pairs an answer with its request on one connection.
+/// Pairs an answer with its request on one connection, along which it rises: a lower one, or the same, is a repeat.
 using CorrelationId = Tagged<struct CorrelationIdTag, std::int64_t>;
 
 inline constexpr ProducerId kNoProducer{-1};

@@ -231,6 +231,7 @@ struct Broker {
     bool is_role_command_pending = false;  // `static`: it is on its way to the identity file
     BrokerId known_leader;                 // of the data, for hints; 0: none
 
+    FlatMap<ConnectionId, CorrelationId> newest_requests;  // of clients that are connected and have asked
     FlatMap<replication::WaiterId, WaitingProduce> waiting_produces;
     FlatMap<storage::ReadId, ReadPurpose> reads;
     std::uint64_t next_waiter = 1;

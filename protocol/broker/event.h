@@ -27,11 +27,13 @@ struct PeerDisconnected {
     BrokerId peer;
     bool operator==(const PeerDisconnected&) const = default;
 };
+/// A request that its connection has brought before is dropped: its sender may have been told that nothing was done.
 struct ClientRequested {
     ConnectionId connection;
     clients::Request request;
     bool operator==(const ClientRequested&) const = default;
 };
+/// Of every connection that ends, unless it was ended by CloseClients.
 struct ClientDisconnected {
     ConnectionId connection;
     bool operator==(const ClientDisconnected&) const = default;

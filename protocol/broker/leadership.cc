@@ -147,6 +147,7 @@ void end_leading(Step& step) {
     if (broker.known_leader == broker.config.id) broker.known_leader = BrokerId{};
     step.effects.push_back(CancelTimer{TimerKind::kInSyncBounds});
     step.effects.push_back(CloseClients{});
+    broker.newest_requests.clear();
     if (broker.under_replicated != 0) {
         broker.under_replicated = 0;
         observe(step, UnderReplicatedPartitions{0});

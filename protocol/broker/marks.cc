@@ -92,6 +92,8 @@ std::string_view name_of(Mark mark) {
             return "may-not-stand";
         case Mark::kStatusUnderReplicated:
             return "status-under-replicated";
+        case Mark::kRepeatedRequestDropped:
+            return "repeated-request-dropped";
         case Mark::kCount:
             break;
     }

@@ -52,6 +52,7 @@ enum class Mark : std::uint8_t {
     kRefusedToStartDamaged,  // R8
     kMayNotStand,            // G2: out of the set in its own log
     kStatusUnderReplicated,  // I9
+    kRepeatedRequestDropped,
     kCount
 };
 

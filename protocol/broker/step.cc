@@ -147,9 +147,23 @@ void on_leader_request(Step& step, const ClientRef& client, const clients::Reque
     std::visit(Route{step, client, request}, request.body);
 }
 
+/// A network may bring a request twice. Refused the first time, it must not be carried out the second: its sender was
+/// told that nothing was done, and may have moved on.
+bool is_repeated(Step& step, const ClientRef& client) {
+    const auto [newest, is_first] = step.broker.newest_requests.try_emplace(client.connection, client.correlation);
+    if (is_first) return false;
+    if (client.correlation <= newest->second) {
+        mark(step, Mark::kRepeatedRequestDropped);
+        return true;
+    }
+    newest->second = client.correlation;
+    return false;
+}
+
 void on_client_requested(Step& step, const ClientRequested& requested) {
     Broker& broker = step.broker;
     const ClientRef client{requested.connection, requested.request.correlation_id};
+    if (is_repeated(step, client)) return;
     if (broker.lifecycle != Lifecycle::kRunning)
         return refuse(step, client, requested.request, clients::ErrorCode::kLeaderNotAvailable);
     if (answer_in_any_role(step, client, requested.request)) return;
@@ -161,6 +175,7 @@ void on_client_requested(Step& step, const ClientRequested& requested) {
 
 /// Nobody is left to tell; what was appended stays in the log.
 void on_client_disconnected(Step& step, ConnectionId connection) {
+    step.broker.newest_requests.erase(connection);
     if (!step.broker.leading) return;
     Leading& leading = *step.broker.leading;
     std::erase_if(leading.consumers, [&](const WaitingConsumer& c) { return c.client.connection == connection; });
