@@ -107,7 +107,10 @@ struct Checker::Hearing {
         parts.cut_safe.judge(context, broker, o);
         parts.isr_complete.judge(context, broker, o);
     }
-    void operator()(const broker::LogStartAdvanced& o) const { parts.cut_safe.judge(context, broker, o); }
+    void operator()(const broker::LogStartAdvanced& o) const {
+        parts.cut_safe.judge(context, broker, o);
+        parts.producer_order.judge(context, broker, o);
+    }
 
     void operator()(const broker::HighWatermarkAdvanced& o) const {
         parts.committed_stable.judge(context, broker, o);

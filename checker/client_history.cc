@@ -288,8 +288,7 @@ void ClientHistory::judge_final_read(std::int64_t time_ns, const Settings& setti
     }
 }
 
-void ClientHistory::judge_value(std::int64_t time_ns, const Settings& settings, const Value& value,
-                                ViolationLog& log) const {
+void ClientHistory::judge_value(std::int64_t time_ns, const Value& value, ViolationLog& log) const {
     if (!value.is_read) return;
     const std::string where = fmt::format("value {:x} at {} offset {}", value.value,
                                           text_of(partitions_[value.read_partition].id), value.read_offset.value);
@@ -306,7 +305,7 @@ void ClientHistory::judge_value(std::int64_t time_ns, const Settings& settings, 
                    fmt::format("misplaced: client {} read {}, which was sent to {}", value.reader.value, where,
                                text_of(partitions_[value.partition].id)));
     }
-    const bool may_be_there_twice = !value.is_idempotent && (value.attempts > 1 || settings.requests_may_repeat);
+    const bool may_be_there_twice = !value.is_idempotent && value.attempts > 1;
     if (!value.is_read_twice || may_be_there_twice) return;
     log.report(
         kThis, when_ns,
@@ -323,7 +322,7 @@ void ClientHistory::judge_at_end(std::int64_t time_ns, const Settings& settings,
     }
     // Without a reading of everything nobody has looked; V16 says so.
     if (!is_excused && view.judge_progress && !view.reads.empty()) judge_topics(time_ns, view, log);
-    for (const Value& value : values_) judge_value(time_ns, settings, value, log);
+    for (const Value& value : values_) judge_value(time_ns, value, log);
 }
 
 }  // namespace tidelock::checker

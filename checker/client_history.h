@@ -81,7 +81,7 @@ class ClientHistory {
                             ViolationLog& log);
     void note_read(std::uint32_t partition, const ReadRecord& record, ClientId reader, std::int64_t time_ns);
     void judge_final_read(std::int64_t time_ns, const Settings& settings, const FinalRead& read, ViolationLog& log);
-    void judge_value(std::int64_t time_ns, const Settings& settings, const Value& value, ViolationLog& log) const;
+    void judge_value(std::int64_t time_ns, const Value& value, ViolationLog& log) const;
 
     FlatMap<ClientPartition, std::uint32_t> partition_numbers_;
     std::vector<Partition> partitions_;

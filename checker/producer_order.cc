@@ -4,12 +4,25 @@
 
 #include <algorithm>
 
+#include "protocol/clients/producers.h"
+
 namespace tidelock::checker {
 namespace {
 
 /// Sequences wrap at 2^31 (Kafka record batch v2).
 std::int32_t sequence_after(std::int32_t sequence, std::int64_t count) {
     return static_cast<std::int32_t>((std::int64_t{sequence} + count) & 0x7FFF'FFFF);
+}
+
+/// A loss was accounted for, of records of this partition or of what is kept of producers whose records are gone: the
+/// one may be known still, or not any more, where the other was lost.
+bool may_remember_otherwise(const Context& context, const PartitionView& partition) {
+    if (partition.legal_start == Offset(0)) return false;
+    return std::ranges::any_of(context.view.partitions(), [&](const PartitionView& each) {
+        const bool concerns =
+            each.partition == partition.partition || each.name.starts_with(clients::kProducerIdsTopic);
+        return concerns && each.confirmed_cuts > 0;
+    });
 }
 
 }  // namespace
@@ -22,24 +35,21 @@ void ProducerOrder::judge_batch(const Context& context, const PartitionView& par
     const auto [last, is_first] = progress.producers.try_emplace(batch.producer_id, now);
     const LastBatch before = last->second;
     last->second = now;
-    if (!report) return;
+    const Offset seen_at = is_first ? Offset(0) : before.last_offset;
+    if (!report || seen_at < progress.unseen_end) return;
 
     const char* wrong = nullptr;
     std::int32_t expected = 0;
     if (is_first || before.producer_epoch < batch.producer_epoch) {
-        // A producer whose records retention has removed may have been forgotten.
-        const bool may_start_anywhere = is_first && partition.legal_start > Offset(0);
-        if (batch.base_sequence != 0 && !may_start_anywhere) wrong = "a gap at the start";
+        if (batch.base_sequence != 0) wrong = "a gap at the start";
     } else if (before.producer_epoch > batch.producer_epoch) {
         wrong = "an older producer epoch after a newer one";
     } else {
         expected = sequence_after(before.last_sequence, 1);
-        const bool is_forgotten = before.last_offset < partition.legal_start;
-        if (batch.base_sequence != expected && !is_forgotten) {
-            wrong = batch.base_sequence > expected ? "a gap" : "a duplicate or reordered sequence";
-        }
+        if (batch.base_sequence > expected) wrong = "a gap";
+        if (batch.base_sequence < expected) wrong = "a duplicate or reordered sequence";
     }
-    if (wrong == nullptr) return;
+    if (wrong == nullptr || (seen_at < partition.legal_start && may_remember_otherwise(context, partition))) return;
     const std::string previous =
         is_first ? std::string("nothing")
                  : fmt::format("epoch {} up to sequence {} at offset {}", before.producer_epoch.value,
@@ -52,35 +62,46 @@ void ProducerOrder::judge_batch(const Context& context, const PartitionView& par
             text_of(batch), previous, expected));
 }
 
+void ProducerOrder::take(const Context& context, const PartitionView& partition, const broker::BatchSummary& batch,
+                         Progress& progress, bool report) {
+    if (batch.base_offset > progress.judged_end) progress.unseen_end = batch.base_offset;
+    judge_batch(context, partition, batch, progress, report);
+    progress.judged_end = batch.last_offset + 1;
+}
+
 void ProducerOrder::rebuild(const Context& context, const PartitionView& partition, Progress& progress) {
-    progress.producers.clear();
-    progress.judged_end = Offset(0);
+    progress = Progress{};
     progress.confirmed_cuts = partition.confirmed_cuts;
-    for (const BatchNumber batch : partition.confirmed.batches.all()) {
-        const broker::BatchSummary& summary = partition.table.summary(batch);
-        judge_batch(context, partition, summary, progress, false);
-        progress.judged_end = summary.last_offset + 1;
-    }
+    for (const BatchNumber batch : partition.confirmed.batches.all())
+        take(context, partition, partition.table.summary(batch), progress, false);
 }
 
 void ProducerOrder::judge(const Context& context, const BrokerView& broker,
                           const broker::RecordsAcknowledged& acknowledged) {
     if (acknowledged.by != broker::AcknowledgedBy::kPolicy) return;
-    const std::optional<PartitionNumber> number = context.view.find(acknowledged.partition);
-    if (!number) return;
-    const PartitionView& partition = context.view.partition(*number);
-    if (progress_.size() <= number->value) progress_.resize(number->value + 1);
-    Progress& progress = progress_[number->value];
-    if (progress.confirmed_cuts != partition.confirmed_cuts) rebuild(context, partition, progress);
-    if (acknowledged.last_offset < progress.judged_end) return;
+    if (const std::optional<PartitionNumber> number = context.view.find(acknowledged.partition))
+        judge_up_to(context, broker, *number, acknowledged.last_offset + 1);
+}
 
-    const CopyView& copy = context.view.copy(broker, *number);
+void ProducerOrder::judge(const Context& context, const BrokerView& broker, const broker::LogStartAdvanced& advanced) {
+    if (!broker.leadership) return;
+    if (const std::optional<PartitionNumber> number = context.view.find(advanced.partition))
+        judge_up_to(context, broker, *number, advanced.log_start_offset);
+}
+
+void ProducerOrder::judge_up_to(const Context& context, const BrokerView& broker, PartitionNumber number, Offset end) {
+    const PartitionView& partition = context.view.partition(number);
+    if (progress_.size() <= number.value) progress_.resize(number.value + 1);
+    Progress& progress = progress_[number.value];
+    if (progress.confirmed_cuts != partition.confirmed_cuts) rebuild(context, partition, progress);
+    if (end <= progress.judged_end) return;
+
+    const CopyView& copy = context.view.copy(broker, number);
     const std::span<const BatchNumber> log = copy.batches.all();
     for (std::size_t at = copy.batches.first_ending_past(partition.table, progress.judged_end); at < log.size(); ++at) {
         const broker::BatchSummary& batch = partition.table.summary(log[at]);
-        if (batch.base_offset > acknowledged.last_offset) break;
-        judge_batch(context, partition, batch, progress, true);
-        progress.judged_end = batch.last_offset + 1;
+        if (batch.base_offset >= end) break;
+        take(context, partition, batch, progress, true);
     }
 }
 

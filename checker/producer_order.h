@@ -1,5 +1,6 @@
 /// V10: in the confirmed log each idempotent producer's batches follow each other: no sequence twice, none left out,
-/// none out of order, no batch of an older producer epoch after a newer one (T2).
+/// none out of order, no batch of an older producer epoch after a newer one (T2). Judged when an acknowledgement
+/// confirms it, or at the latest when its leader moves the log start past it.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +16,8 @@ class ProducerOrder {
   public:
     /// Judges what this acknowledgement newly confirms.
     void judge(const Context& context, const BrokerView& broker, const broker::RecordsAcknowledged& acknowledged);
+    /// Judges what goes before any acknowledgement by policy came after it.
+    void judge(const Context& context, const BrokerView& broker, const broker::LogStartAdvanced& advanced);
 
     /// A new producer id is nobody else's (T2): two producers under one id would take each other for retries.
     void judge(const ClientCall& call, const InitProducerIdCall& init, ViolationLog& log);
@@ -27,11 +30,15 @@ class ProducerOrder {
     };
     struct Progress {
         Offset judged_end;  // exclusive
+        Offset unseen_end;  // exclusive: some records below it were gone before they could be judged
         std::uint32_t confirmed_cuts = 0;
         FlatMap<ProducerId, LastBatch> producers;
     };
+    void judge_up_to(const Context& context, const BrokerView& broker, PartitionNumber number, Offset end);
     static void judge_batch(const Context& context, const PartitionView& partition, const broker::BatchSummary& batch,
                             Progress& progress, bool report);
+    static void take(const Context& context, const PartitionView& partition, const broker::BatchSummary& batch,
+                     Progress& progress, bool report);
     static void rebuild(const Context& context, const PartitionView& partition, Progress& progress);
 
     std::vector<Progress> progress_;               // by PartitionNumber

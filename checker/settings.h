@@ -17,9 +17,6 @@ struct Settings {
     bool durable_positions = true;
     /// Time or size may remove old records. False lets V21 demand every record back that nobody asked to delete.
     bool retention_enabled = true;
-    /// The network may deliver a client's request twice: what a producer without idempotence sent once may be there
-    /// twice.
-    bool requests_may_repeat = true;
     /// Only changes how losses beyond the promise are told; what is promised stays the same.
     bool unlimited_faults = false;
 };
