@@ -274,7 +274,7 @@ void ClientHistory::judge_final_read(std::int64_t time_ns, const Settings& setti
         while (record != read.records.end() && record->offset < offset) ++record;
         const bool is_there = record != read.records.end() && record->offset == offset;
         if (expected == 0 || (is_there && record->value == expected)) continue;
-        // Told to its client only after the last request of this reading had left.
+        // Told to its client only after the last request had left that found the end.
         if (offset >= read_end && partition.known_since_ns[at] >= read.last_invoked_ns) continue;
         const char* what = offset < read_end ? "lost write" : "unseen";
         const std::string found =

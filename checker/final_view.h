@@ -40,8 +40,9 @@ struct FinalRead {
     ClientPartition partition;
     bool complete = false;  // the reader reached the high watermark told to it
     Offset log_start_offset;
-    std::vector<ReadRecord> records;                                          // ascending offsets
-    std::int64_t last_invoked_ns = std::numeric_limits<std::int64_t>::max();  // when its last request left
+    std::vector<ReadRecord> records;  // ascending offsets
+    /// When the last request left whose answer reached the high watermark in it; 0: none did.
+    std::int64_t last_invoked_ns = std::numeric_limits<std::int64_t>::max();
 };
 struct FinalView {
     std::vector<FinalBroker> brokers;       // every configured member

@@ -121,6 +121,22 @@ void check_combinations(const Scenario& scenario, Complaint& complaint) {
         complaint.add("faults.disk.emptied", "nobody takes over in preset static: needs unlimited_faults");
 }
 
+/// A frozen minority has to be removed from the set (I2) before anything is confirmed: after `isr_lag_ms`, at the next
+/// look a quarter of it later. A broker may keep a mixed configuration that doubles that. The rest is for an election
+/// before and the verifier after.
+void check_frozen_core(const Scenario& scenario, Complaint& complaint) {
+    if (scenario.settings[Setting::kFrozenCorePermille].max == 0) return;
+    constexpr std::int64_t kElectAndVerifyMs = 3'500;
+    const std::int64_t scale = scenario.fault(FaultKind::kMixedConfiguration).is_enabled ? 2 : 1;
+    const std::int64_t removal_ms = scenario.settings[Setting::kIsrLagMs].max * scale * 5 / 4;
+    const std::int64_t heal_ms = scenario.settings[Setting::kHealSeconds].min * 1'000;
+    if (removal_ms + kElectAndVerifyMs > heal_ms)
+        complaint.add(info_of(Setting::kFrozenCorePermille).path,
+                      fmt::format("the healthy majority may need {} ms to go on without the rest (broker.isr_lag_ms), "
+                                  "timings.heal_seconds leaves {}",
+                                  removal_ms + kElectAndVerifyMs, heal_ms));
+}
+
 }  // namespace
 
 Result<Scenario, InputError> parse_scenario(std::string_view json_text, std::string_view name, std::string_view file) {
@@ -134,6 +150,7 @@ Result<Scenario, InputError> parse_scenario(std::string_view json_text, std::str
     read_settings(*value, "", scenario.settings, complaint);
     if (const json* faults = top.member("faults")) read_faults(*faults, scenario, complaint);
     if (complaint.is_empty()) check_combinations(scenario, complaint);
+    if (complaint.is_empty()) check_frozen_core(scenario, complaint);
     if (!complaint.is_empty()) return Failure<InputError>({fmt::format("{}: {}", file, complaint.text())});
     return scenario;
 }

@@ -72,12 +72,16 @@ class Verifier {
 
     bool await_read(VerifiedPartition& partition) {
         partition.read.partition = client_.calls().partition_number(partition.topic, partition.partition);
+        partition.read.last_invoked_ns = 0;
         Offset next = partition.read.log_start_offset;
         while (!partition.read.complete) {
-            partition.read.last_invoked_ns = client_.true_now_ns();
+            const std::int64_t invoked_ns = client_.true_now_ns();
             const CallReply reply = await_fetch(partition, next);
             if (reply.end == CallEnd::kHostDied) return false;
-            if (!take(reply, partition, next) && !client_.await_pause(client_.retry_pause())) return false;
+            const bool got_further = take(reply, partition, next);
+            // Only an answer that says where the end is can say that a record behind it is not there.
+            if (reply.is_ok() && next >= partition.high_watermark) partition.read.last_invoked_ns = invoked_ns;
+            if (!got_further && !client_.await_pause(client_.retry_pause())) return false;
         }
         return true;
     }

@@ -229,12 +229,16 @@ Duration in_sync_tick(const Broker& broker) {
 void on_in_sync_bounds_timer(Step& step) {
     Broker& broker = step.broker;
     if (!broker.leading) return;
+    const replication::SyncStateSetEpoch version = broker.in_sync.committed().version;
     replication::InSyncEffects effects;
     broker.in_sync.on_tick(step.now, effects);
     broker.leading->stale_acknowledgement_set = broker.in_sync.acknowledgement_set();
     notify_in_sync(step, effects);
     settle_topic_changes(step);  // a shrunken set waits for fewer
-    step.effects.push_back(SetTimer{TimerKind::kInSyncBounds, in_sync_tick(broker), in_sync_tick(broker)});
+    // In preset static a removal has committed by now.
+    const bool has_removed = broker.in_sync.committed().version != version;
+    const Duration pause = has_removed ? kNextRemoval : in_sync_tick(broker);
+    step.effects.push_back(SetTimer{TimerKind::kInSyncBounds, pause, pause});
 }
 
 namespace {

@@ -96,10 +96,11 @@ void on_change_committed(Step& step, const group::InSyncSetChange& change) {
                          broker.decided.in_sync_replicas == change.in_sync_replicas;
     if (!applies || !broker.leading || broker.leading->leader_epoch != change.leader_epoch) return;
     observe(step, InSyncSetCommitted{change.leader_epoch, change.in_sync_replicas});
-    const auto& before = broker.in_sync.committed().members;
-    if (change.in_sync_replicas.size() < before.size()) mark(step, Mark::kInSyncSetShrunk);
-    if (change.in_sync_replicas.size() > before.size()) mark(step, Mark::kInSyncSetExpanded);
-    if (change.in_sync_replicas.size() == before.size()) mark(step, Mark::kMemberReplaced);
+    const std::size_t before_count = broker.in_sync.committed().members.size();
+    const bool has_shrunk = change.in_sync_replicas.size() < before_count;
+    if (has_shrunk) mark(step, Mark::kInSyncSetShrunk);
+    if (change.in_sync_replicas.size() > before_count) mark(step, Mark::kInSyncSetExpanded);
+    if (change.in_sync_replicas.size() == before_count) mark(step, Mark::kMemberReplaced);
     replication::InSyncEffects effects;
     broker.in_sync.on_change_committed(
         change.leader_epoch,
@@ -108,6 +109,9 @@ void on_change_committed(Step& step, const group::InSyncSetChange& change) {
         effects);
     route_in_sync_effects(step, effects);
     advance_all_high_watermarks(step);
+    // Whoever else is to go, and what waits for the set, need not wait for the next regular look.
+    if (has_shrunk && broker.leading)
+        step.effects.push_back(SetTimer{TimerKind::kInSyncBounds, kNextRemoval, kNextRemoval});
 }
 
 void on_claim_committed(Step& step, const group::Claim& claim) {

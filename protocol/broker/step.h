@@ -68,6 +68,9 @@ replication::InSyncConfig in_sync_config(const Broker& broker);
 replication::HighWatermarkRule high_watermark_rule(const Broker& broker);
 /// How often the time bounds of I2 are looked at.
 Duration in_sync_tick(const Broker& broker);
+/// When the leader looks at the bounds again after a removal (I2): one change is in flight at a time (I3), and nothing
+/// is confirmed before the last dead member is out.
+constexpr Duration kNextRemoval = milliseconds(1);
 
 // watermark.cc
 /// Looks at one partition of a leader after a position, a set or the log changed: high watermark, acknowledgements,

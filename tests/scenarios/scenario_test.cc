@@ -97,6 +97,9 @@ TEST_CASE("bad input is refused with the file and the key's path") {
         {R"({"topics": {"count": 0}})", "x.json: clients.producers: producers need a topic: topics.count may be 0"},
         {R"({"preset": "static", "faults": {"disk": {"emptied": {}}}})",
          "x.json: faults.disk.emptied: nobody takes over in preset static: needs unlimited_faults"},
+        {R"({"timings": {"heal_seconds": 8, "frozen_core_permille": 1}, "broker": {"isr_lag_ms": 4000}})",
+         "x.json: timings.frozen_core_permille: the healthy majority may need 8500 ms to go on without the rest "
+         "(broker.isr_lag_ms), timings.heal_seconds leaves 8000"},
         {R"([])", "x.json: must be an object, not array"},
         {R"({"brokers": 3, "brokers": 5})", "x.json: key \"brokers\" is given twice"},
     };

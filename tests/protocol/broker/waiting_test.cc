@@ -199,4 +199,31 @@ TEST_CASE("static: what waits for a member that is gone is confirmed when the se
     REQUIRE(bench.is_answered(asked, ErrorCode::kNone));
 }
 
+TEST_CASE("a dead minority is removed in one go, and what waited for it goes on at once (I2, I3)", "[broker]") {
+    const bool is_group = GENERATE(true, false);
+    Bench bench(5, [&](Config& config) {
+        config.isr_lag = seconds(3);
+        config.min_insync_replicas = 3;
+        if (is_group) return;
+        config.preset = Preset::kStatic;
+        config.static_leader = BrokerId(1);
+    });
+    REQUIRE(bench.form());
+    REQUIRE(bench.create_topic("orders"));
+    const std::int32_t leader = bench.serving();
+    for (int i = 1, cut = 0; cut < 2; ++i)
+        if (i != leader) bench.cut_off(i), ++cut;
+    const CorrelationId produced = bench.ask(leader, produce_to("orders", Acks::kAll, seconds(30)));
+    const CorrelationId created = bench.ask(leader, clients::CreateTopicRequest{"later", 1, {}});
+    const auto members = [&] { return bench.at(leader).in_sync.committed().members.size(); };
+    bench.advance(seconds(3));
+    REQUIRE(members() == 5);
+    REQUIRE_FALSE(bench.is_answered(produced, ErrorCode::kNone));
+    REQUIRE(bench.advance_until([&] { return members() < 5; }));
+    bench.advance(milliseconds(100));
+    REQUIRE(members() == 3);
+    REQUIRE(bench.is_answered(produced, ErrorCode::kNone));
+    REQUIRE(bench.is_answered(created, ErrorCode::kNone));
+}
+
 }  // namespace tidelock::broker
