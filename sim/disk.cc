@@ -7,6 +7,18 @@
 #include "sim/world.h"
 
 namespace tidelock::sim {
+namespace {
+
+constexpr unsigned kReadErrorBits = 8;
+constexpr std::uint64_t kReadErrorMask = (1U << kReadErrorBits) - 1;
+
+/// The number of the request that a completion in the world's queue is about.
+std::uint64_t request_of(const Event& event) {
+    if (event.kind == EventKind::kDiskWriteFailed) return event.a;
+    return event.kind == EventKind::kDiskRead ? event.b >> kReadErrorBits : event.b;
+}
+
+}  // namespace
 
 Disk::Disk(World& world, Host& host, const DiskConfig& config, std::uint64_t seed)
     : world_(world),
@@ -85,14 +97,16 @@ void Disk::remove(std::string_view file) {
 void Disk::read(std::string_view file, std::uint64_t position, std::uint64_t count, DiskOp op) {
     if (!host_.begin_effect()) return;
     Event done = event_for(EventKind::kDiskRead, op);
+    const std::uint64_t request = next_request_++;
     DiskError error = DiskError::kNoSuchFile;
     if (DiskFile* const found = find(file)) {
         const std::uint64_t size = found->cached().size();
         const std::uint64_t from = std::min(position, size);
         error = read_content(file, *found, ByteRange{from, from + std::min(count, size - from)}, done.bytes);
     }
-    done.b = static_cast<std::uint64_t>(error);
-    world_.queue().push(completion_time(config_.read_latency), std::move(done));
+    done.b = request << kReadErrorBits | static_cast<std::uint64_t>(error);
+    const EventHandle handle = world_.queue().push(completion_time(config_.read_latency), done);
+    queued_.push_back(Queued{request, FileId{0}, handle, std::move(done)});
 }
 
 std::vector<std::string> Disk::list() const {
@@ -210,14 +224,19 @@ void Disk::hurry_queued() {
     last_said_at_.assign(last_said_at_.size(), world_.now());
     for (Queued& each : queued_) {
         world_.queue().cancel(each.handle);
-        const bool is_sync = each.event.kind == EventKind::kDiskSynced;
-        const TimeNs at = is_sync ? completion_time(config_.sync_latency) : world_.now();
-        each.handle = world_.queue().push(in_turn_of(each.file, at), each.event);
+        TimeNs at = world_.now();
+        if (each.event.kind == EventKind::kDiskSynced) at = completion_time(config_.sync_latency);
+        if (each.event.kind == EventKind::kDiskRead)
+            at = completion_time(config_.read_latency);  // reads wait for nobody
+        else
+            at = in_turn_of(each.file, at);
+        each.handle = world_.queue().push(at, each.event);
     }
 }
 
 void Disk::on_completion(Event& event) {
-    if (event.kind != EventKind::kDiskRead) forget_queued(event.kind == EventKind::kDiskSynced ? event.b : event.a);
+    forget_queued(request_of(event));
+    if (event.kind == EventKind::kDiskRead) event.b &= kReadErrorMask;
     if (!is_stalled_ && held_.empty()) return finish(event);
     if (!std::exchange(stall_was_counted_, true)) world_.faults().count(FaultKind::kDiskStalled);
     held_.push_back(std::move(event));

@@ -18,7 +18,7 @@ enum class EventKind : std::uint8_t {
     kFrame,             // peer: sender, a: connection, b: tag bits; bytes: the frame
     kConnectionBroken,  // peer, a: connection
     kDiskSynced,        // a: operation, b: disk request
-    kDiskRead,          // a: operation, b: error; bytes: content
+    kDiskRead,          // a: operation, b: disk request, and in its low 8 bits error; bytes: content
     kDiskWriteFailed,   // b: error; bytes: file name
     kCall,              // a: call
 };

@@ -204,6 +204,25 @@ TEST_CASE("a slow disk takes its time; a stalled one answers nothing until it is
     REQUIRE(toy.delivered(FaultKind::kDiskStalled) == 1);
 }
 
+TEST_CASE("a disk that is fast again is soon done with what it was slow about, reads included") {
+    Sectors toy;
+    toy.disk().slow_down(100'000);
+    toy.disk().read("f", 0, kSectorBytes, DiskOp(1));
+    toy.disk().read("nothing", 0, 1, DiskOp(2));
+    toy.disk().sync("f", DiskOp(3));
+    toy.run_ms(1);
+    REQUIRE(toy.log.empty());
+    toy.disk().slow_down(1);
+    toy.run_ms(300);
+    REQUIRE(toy.log.size() == 3);
+    for (const Arrival& arrival : toy.log) {
+        const DiskRead* const read = std::get_if<DiskRead>(&arrival);
+        if (read == nullptr) continue;
+        REQUIRE(read->error == (read->op == DiskOp(1) ? DiskError::kNone : DiskError::kNoSuchFile));
+        REQUIRE(read->content.size() == (read->op == DiskOp(1) ? kSectorBytes : 0));
+    }
+}
+
 TEST_CASE("an emptied disk has no files, also not after a restart") {
     Sectors toy;
     toy.world.lose_power({&kHost, 1});
