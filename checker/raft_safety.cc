@@ -110,7 +110,8 @@ void RaftSafety::judge(const Context& context, const BrokerView& broker, const b
     Replica& replica = replica_of(broker);
     settle_removal(context, replica, LogIndex(0));
     judge_term(context, replica, granted.term, "voted");
-    judge_candidate(context, replica, granted);
+    // A vote told after its term has a leader elects nobody, and what that leader sent since is in the voter's log.
+    if (leaders_.find(granted.term) == leaders_.end()) judge_candidate(context, replica, granted);
     if (granted.candidate == broker.id) {
         const std::optional<LogEnd> log_end = log_end_before(replica, granted.term);
         replica.candidacy.reset();

@@ -58,18 +58,21 @@ DiskError Disk::read_content(std::string_view name, DiskFile& file, ByteRange ra
         const std::uint32_t bit = static_cast<std::uint32_t>(outcome_.below(8));
         rot_bit(name, position, bit);
     }
-    const bool fails_once = strikes(FaultKind::kReadError);
-    if (fails_once) world_.faults().record(damage(FaultKind::kReadError, name, range));
+    // A reader may take one wrong answer for the loss of the copy, so these count against the budget like lasting damage.
+    const Damage failed = damage(FaultKind::kReadError, name, range);
+    const bool fails_once = strikes(FaultKind::kReadError) && world_.faults().allows(failed);
+    if (fails_once) world_.faults().record(failed);
     if (fails_once || !file.is_readable(range)) return DiskError::kReadFailed;
     std::uint64_t from = range.from;
-    if (strikes(FaultKind::kMisdirectedRead)) from = misplaced(range, file.cached().size()).value_or(from);
+    const Damage misread = damage(FaultKind::kMisdirectedRead, name, range);
+    if (strikes(FaultKind::kMisdirectedRead) && world_.faults().allows(misread))
+        from = misplaced(range, file.cached().size()).value_or(from);
     const std::uint64_t count =
         std::min(range.to - range.from, file.cached().size() - std::min(from, file.cached().size()));
     content = Bytes::copy_of(file.cached().subspan(count == 0 ? 0 : from, count));
     if (from == range.from) return DiskError::kNone;
     const std::span<const std::byte> right = file.cached().subspan(range.from, range.to - range.from);
-    if (!std::ranges::equal(content.span(), right))
-        world_.faults().record(damage(FaultKind::kMisdirectedRead, name, range));
+    if (!std::ranges::equal(content.span(), right)) world_.faults().record(misread);
     return DiskError::kNone;
 }
 

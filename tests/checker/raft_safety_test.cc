@@ -344,6 +344,11 @@ TEST_CASE("V8: a vote is for a log that is no older than the voter's") {
         story.vote(2, 3, 2).vote(1, 3, 2).vote(3, 3, 2);
         REQUIRE(story.broken() == kNothing);
     }
+    SECTION("told after the term has a leader, whose entries the voter has taken meanwhile") {
+        RaftStory late;
+        late.enter_on({1, 2, 3}, 1, 1).vote(3, 3, 3).elect(2, 3).enter(1, 2, 1).enter(1, 3, 3).vote(1, 3, 3);
+        REQUIRE(late.broken() == kNothing);
+    }
     SECTION("what it wrote later does not count") {
         story.vote(3, 3, 3).enter(3, 2, 3).vote(1, 3, 3);
         REQUIRE(story.is_unsafe());
