@@ -48,8 +48,8 @@ struct LeadershipView {
     bool serving = false;
     std::optional<std::vector<Replica>> committed_set;
     std::optional<std::vector<Replica>> proposed_set;  // while pending
-    std::uint64_t proposed_content = 0;  // of the Raft entry it becomes
-    bool proposal_entered = false;       // it is in the leader's Raft log; until then Raft may have refused it
+    std::uint64_t proposed_content = 0;                // of the Raft entry it becomes
+    bool proposal_entered = false;  // it is in the leader's Raft log; until then Raft may have refused it
     std::optional<std::vector<Replica>> acknowledgement_set;
 };
 

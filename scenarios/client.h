@@ -1,5 +1,5 @@
-/// A client's way to the cluster: one request at a time over one connection, the leader found by asking (G7). The stories
-/// of producers, consumers and the others are written on top of it.
+/// A client's way to the cluster: one request at a time over one connection, the leader found by asking (G7). The
+/// stories of producers, consumers and the others are written on top of it.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,10 @@ struct Plan;
 
 /// What the nemesis tells a client to do; the client takes it when it comes to it.
 struct ClientOrders {
-    std::int32_t crash_count = 0;       // producer: die between send and acknowledgement, so many times
-    std::int64_t zombie_until_ns = 0;   // producer: be replaced, and come back at this time
-    std::int64_t silent_until_ns = 0;   // consumer: read nothing until this time
-    std::int32_t reconnect_count = 0;   // consumer: drop the connection, so many times
+    std::int32_t crash_count = 0;      // producer: die between send and acknowledgement, so many times
+    std::int64_t zombie_until_ns = 0;  // producer: be replaced, and come back at this time
+    std::int64_t silent_until_ns = 0;  // consumer: read nothing until this time
+    std::int32_t reconnect_count = 0;  // consumer: drop the connection, so many times
 };
 
 /// What all clients of a schedule share.
@@ -31,7 +31,7 @@ struct Workload {
     const Plan* plan = nullptr;
     CallLog* calls = nullptr;
     std::int32_t broker_count = 0;
-    bool are_producers_done = false;  // told: write no more
+    bool are_producers_done = false;            // told: write no more
     std::vector<ClientOrders> producer_orders;  // by position in the plan
     std::vector<ClientOrders> consumer_orders;
     std::int64_t orders_taken[4] = {};  // crashes, zombies, silences, reconnects: counted as faults delivered

@@ -106,10 +106,11 @@ void check_combinations(const Scenario& scenario, Complaint& complaint) {
         const Range& low = scenario.settings[lower];
         const Range& high = scenario.settings[upper];
         if (low.max > high.min)
-            complaint.add(info_of(lower).path, fmt::format("{} is above {} ({})", low.max, info_of(upper).path, high.min));
+            complaint.add(info_of(lower).path,
+                          fmt::format("{} is above {} ({})", low.max, info_of(upper).path, high.min));
     }
-    const std::int64_t acks_sum = scenario.settings[Setting::kAcksAllPermille].max +
-                                  scenario.settings[Setting::kAcksLeaderPermille].max;
+    const std::int64_t acks_sum =
+        scenario.settings[Setting::kAcksAllPermille].max + scenario.settings[Setting::kAcksLeaderPermille].max;
     if (acks_sum > 1'000)
         complaint.add(info_of(Setting::kAcksLeaderPermille).path,
                       fmt::format("with acks_all_permille it makes {}, more than 1000", acks_sum));
@@ -117,7 +118,8 @@ void check_combinations(const Scenario& scenario, Complaint& complaint) {
     if (has_no_partition && scenario.settings[Setting::kProducers].max > 0)
         complaint.add(info_of(Setting::kProducers).path, "producers need a topic: topics.count may be 0");
     const bool is_static = scenario.settings[Setting::kPreset].min == kPresetStatic;
-    if (is_static && scenario.fault(FaultKind::kEmptiedDisk).is_enabled && scenario.settings[Setting::kUnlimitedFaults].max == 0)
+    if (is_static && scenario.fault(FaultKind::kEmptiedDisk).is_enabled &&
+        scenario.settings[Setting::kUnlimitedFaults].max == 0)
         complaint.add("faults.disk.emptied", "nobody takes over in preset static: needs unlimited_faults");
 }
 
@@ -157,7 +159,8 @@ Result<Scenario, InputError> parse_scenario(std::string_view json_text, std::str
 
 Result<Scenario, InputError> load_scenario(std::string_view name_or_path) {
     for (const EmbeddedFile& file : embedded_scenarios())
-        if (file.name == name_or_path) return parse_scenario(file.text, file.name, fmt::format("scenario {}", file.name));
+        if (file.name == name_or_path)
+            return parse_scenario(file.text, file.name, fmt::format("scenario {}", file.name));
     const bool is_path = name_or_path.find('/') != std::string_view::npos || name_or_path.ends_with(".json");
     if (!is_path)
         return Failure<InputError>({fmt::format("{}: no such scenario; built in are {}", name_or_path,

@@ -1,5 +1,5 @@
-/// What a campaign tries: ranges of settings, and which faults how often. A scenario and a seed give a plan. Scenarios are
-/// JSON (comments allowed); README.md lists every key. Bad input is refused with the file and the path of the key.
+/// What a campaign tries: ranges of settings, and which faults how often. A scenario and a seed give a plan. Scenarios
+/// are JSON (comments allowed); README.md lists every key. Bad input is refused with the file and the path of the key.
 #pragma once
 
 #include <array>
@@ -17,11 +17,11 @@ namespace tidelock::scenarios {
 /// How often a fault falls, for how long and how hard. All ranges are closed; each fault draws its own value.
 struct FaultConfig {
     bool is_enabled = false;
-    Range count{0, 0};             // faults a schedule, drawn a seed; unused when per_minute is set
-    std::int64_t per_minute = 0;   // expected faults a virtual minute of chaos
-    Range duration_ms{0, 0};       // {0, 0} for faults that happen at once
-    Range size{0, 0};              // unit: FaultInfo::size_key
-    std::int64_t budget = 1'000;   // most that fire in one schedule
+    Range count{0, 0};                 // faults a schedule, drawn a seed; unused when per_minute is set
+    std::int64_t per_minute = 0;       // expected faults a virtual minute of chaos
+    Range duration_ms{0, 0};           // {0, 0} for faults that happen at once
+    Range size{0, 0};                  // unit: FaultInfo::size_key
+    std::int64_t budget = 1'000;       // most that fire in one schedule
     std::int64_t swarm_permille = -1;  // chance that a seed has this fault at all; -1: swarm.fault_permille
     bool operator==(const FaultConfig&) const = default;
 };

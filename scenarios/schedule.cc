@@ -24,8 +24,8 @@ class ScheduleRun {
     ScheduleRun(const Plan& plan, const RunOptions& options, TraceAdapter& trace)
         : plan_(plan),
           options_(options),
-          cluster_(plan, options.record_event_digests ? sim::DigestRecording::kEveryStep
-                                                      : sim::DigestRecording::kNothing),
+          cluster_(plan,
+                   options.record_event_digests ? sim::DigestRecording::kEveryStep : sim::DigestRecording::kNothing),
           nemesis_(cluster_) {
         cluster_.stop_at_violation(true);
         if (!options.judge) cluster_.stop_judging();
@@ -72,7 +72,8 @@ class ScheduleRun {
     bool run_phases() {
         const sim::TimeNs heal_at = sim::TimeNs(0) + seconds(plan_.settings[Setting::kChaosSeconds]);
         const Duration heal = seconds(plan_.settings[Setting::kHealSeconds]);
-        // Writers go on for a while, so that the healed cluster has work to catch up with; then everybody reads to the end.
+        // Writers go on for a while, so that the healed cluster has work to catch up with; then everybody reads to the
+        // end.
         const sim::TimeNs writers_done_at = heal_at + heal * 3 / 10;
         const sim::TimeNs verify_at = heal_at + heal * 4 / 10;
         if (!run_to(heal_at, false)) return false;

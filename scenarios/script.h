@@ -1,7 +1,9 @@
-/// Scripted stories: one schedule told line by line, for the cases that have a name. `stories/README.md` lists the lines.
+/// Scripted stories: one schedule told line by line, for the cases that have a name. `stories/README.md` lists the
+/// lines.
 ///
-/// A script is parsed as a whole before anything runs; errors name file and line. While it runs the invariants are looked
-/// at after every line; at the end everything is healed and has to converge, unless the story expects a violation.
+/// A script is parsed as a whole before anything runs; errors name file and line. While it runs the invariants are
+/// looked at after every line; at the end everything is healed and has to converge, unless the story expects a
+/// violation.
 #pragma once
 
 #include <cstdint>
@@ -88,9 +90,9 @@ struct ScriptLine {
     int number = 0;
     std::string text;
     Verb verb = Verb::kWait;
-    std::vector<std::string> brokers;        // numbers, aliases, "leader", "followers" ...: looked up when the line runs
+    std::vector<std::string> brokers;  // numbers, aliases, "leader", "followers" ...: looked up when the line runs
     std::vector<std::string> other_brokers;  // the far side of a cut or clog; of `via`: one
-    std::string name;                        // setting, alias, topic, group, observation, file prefix, invariant, frame kind
+    std::string name;  // setting, alias, topic, group, observation, file prefix, invariant, frame kind
     std::int32_t partition = 0;
     std::vector<std::uint64_t> values;
     std::int64_t amount = 0;

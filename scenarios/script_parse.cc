@@ -5,9 +5,9 @@
 #include <array>
 #include <charconv>
 
+#include "checker/catalogue.h"
 #include "protocol/broker/marks.h"
 #include "protocol/broker/observation.h"
-#include "checker/catalogue.h"
 #include "scenarios/broker_host.h"
 #include "scenarios/script.h"
 #include "scenarios/settings.h"
@@ -17,22 +17,53 @@ namespace tidelock::scenarios {
 namespace {
 
 constexpr std::string_view kObservationNames[] = {
-    "started", "refused-to-start", "data-incarnation-renewed", "raft-recovered", "vote-granted", "raft-leader-elected",
-    "raft-leader-stepped-down", "raft-entry-appended", "raft-entries-truncated", "raft-entry-committed",
-    "raft-replica-admitted", "raft-voter-changed", "raft-snapshot-installed", "claim-committed", "leader-serving",
-    "leadership-ended", "following-leader",
-    "in-sync-set-proposed", "in-sync-set-committed", "acknowledgement-set-changed", "under-replicated-partitions",
-    "topic-created", "topic-grown", "topic-dropped", "batch-appended", "log-recovered", "log-truncated", "log-reset",
-    "log-start-advanced", "durable-end-advanced", "damage-found", "log-failed", "log-reopened",
-    "high-watermark-advanced", "records-acknowledged", "records-served", "status-reported",
-    "protocol-violation-refused", "mark-reached",
+    "started",
+    "refused-to-start",
+    "data-incarnation-renewed",
+    "raft-recovered",
+    "vote-granted",
+    "raft-leader-elected",
+    "raft-leader-stepped-down",
+    "raft-entry-appended",
+    "raft-entries-truncated",
+    "raft-entry-committed",
+    "raft-replica-admitted",
+    "raft-voter-changed",
+    "raft-snapshot-installed",
+    "claim-committed",
+    "leader-serving",
+    "leadership-ended",
+    "following-leader",
+    "in-sync-set-proposed",
+    "in-sync-set-committed",
+    "acknowledgement-set-changed",
+    "under-replicated-partitions",
+    "topic-created",
+    "topic-grown",
+    "topic-dropped",
+    "batch-appended",
+    "log-recovered",
+    "log-truncated",
+    "log-reset",
+    "log-start-advanced",
+    "durable-end-advanced",
+    "damage-found",
+    "log-failed",
+    "log-reopened",
+    "high-watermark-advanced",
+    "records-acknowledged",
+    "records-served",
+    "status-reported",
+    "protocol-violation-refused",
+    "mark-reached",
 };
 static_assert(std::size(kObservationNames) == std::variant_size_v<broker::Observation>);
 
 constexpr std::string_view kFrameNames[] = {
-    "pre-vote-request", "pre-vote-answer", "vote-request", "vote-answer", "append-request", "append-answer",
-    "snapshot-request", "snapshot-answer", "timeout-now", "formation-statement", "manifest-request",
-    "manifest-answer", "epoch-end-request", "epoch-end-answer", "fetch-request", "fetch-answer", "position-update",
+    "pre-vote-request", "pre-vote-answer",  "vote-request",      "vote-answer",      "append-request",
+    "append-answer",    "snapshot-request", "snapshot-answer",   "timeout-now",      "formation-statement",
+    "manifest-request", "manifest-answer",  "epoch-end-request", "epoch-end-answer", "fetch-request",
+    "fetch-answer",     "position-update",
 };
 static_assert(std::size(kFrameNames) == broker::kPeerKindCount);
 
@@ -125,8 +156,7 @@ class Words {
     }
     std::vector<std::uint64_t> values() {
         std::vector<std::uint64_t> taken;
-        while (is_number(peek()))
-            taken.push_back(static_cast<std::uint64_t>(number("a value", 1, INT32_MAX)));
+        while (is_number(peek())) taken.push_back(static_cast<std::uint64_t>(number("a value", 1, INT32_MAX)));
         return taken;
     }
     void partition(ScriptLine& line) {
@@ -163,7 +193,8 @@ class Words {
     std::string complaint_;
 };
 
-// --- one function a verb ------------------------------------------------------------------------------------------------
+// --- one function a verb
+// ------------------------------------------------------------------------------------------------
 
 void parse_set(Words& words, ScriptLine& line) {
     const std::string key = words.word("a setting");
@@ -438,7 +469,8 @@ constexpr VerbInfo kVerbs[] = {
     {"resume", Verb::kResume, parse_brokers},
     {"rejoin", Verb::kRejoin, parse_brokers},
     {"disk", Verb::kSlowDisk, parse_disk},
-    {"fail-syncs", Verb::kFailSyncs, [](Words& words, ScriptLine& line) { line.amount = words.number("how many", 1, 1'000); }},
+    {"fail-syncs", Verb::kFailSyncs,
+     [](Words& words, ScriptLine& line) { line.amount = words.number("how many", 1, 1'000); }},
     {"role", Verb::kRole, parse_role},
     {"wait", Verb::kWait, [](Words& words, ScriptLine& line) { line.within = words.duration(); }},
     {"converge", Verb::kConverge, parse_nothing},
@@ -448,8 +480,8 @@ constexpr VerbInfo kVerbs[] = {
 
 std::string parse_line(Words& words, ScriptLine& line) {
     const std::string word = words.word("a verb");
-    const auto* found = std::find_if(std::begin(kVerbs), std::end(kVerbs),
-                                     [&word](const VerbInfo& info) { return info.word == word; });
+    const auto* found =
+        std::find_if(std::begin(kVerbs), std::end(kVerbs), [&word](const VerbInfo& info) { return info.word == word; });
     if (found == std::end(kVerbs)) return fmt::format("\"{}\" is no verb", word);
     line.verb = found->verb;
     found->parse(words, line);

@@ -41,7 +41,8 @@ class Verifier {
     bool await_written(VerifiedPartition& partition) {
         while (!partition.is_writable && !partition.is_gone) {
             if (!await_write_attempt(partition)) return false;
-            if (!partition.is_writable && !partition.is_gone && !client_.await_pause(client_.retry_pause())) return false;
+            if (!partition.is_writable && !partition.is_gone && !client_.await_pause(client_.retry_pause()))
+                return false;
         }
         return true;
     }
@@ -53,7 +54,12 @@ class Verifier {
         storage::RecordBatchBuilder builder({});
         builder.add(client_.true_now_ns() / 1'000'000, std::nullopt, bytes.span());
         client_.begin_call(checker::ProduceCall{client_.calls().partition_number(partition.topic, partition.partition),
-                                                kNoProducer, ProducerEpoch(-1), -1, checker::Acks::kAll, {value}, {}});
+                                                kNoProducer,
+                                                ProducerEpoch(-1),
+                                                -1,
+                                                checker::Acks::kAll,
+                                                {value},
+                                                {}});
         const clients::ProduceRequest request{{partition.topic, partition.topic_id, partition.partition},
                                               clients::Acks::kAll,
                                               client_.short_timeout(),
@@ -64,8 +70,8 @@ class Verifier {
             client_.calls().operation_of<checker::ProduceCall>(client_.id()).base_offset = answer->base_offset;
         client_.end_call(reply.outcome());
         partition.is_writable = reply.is_ok();
-        partition.is_gone = reply.end == CallEnd::kAnswered &&
-                            reply.error() == clients::ErrorCode::kUnknownTopicOrPartition;
+        partition.is_gone =
+            reply.end == CallEnd::kAnswered && reply.error() == clients::ErrorCode::kUnknownTopicOrPartition;
         if (reply.is_ok() && answer != nullptr) partition.written_end = answer->base_offset + 1;
         return reply.end != CallEnd::kHostDied;
     }
@@ -87,10 +93,8 @@ class Verifier {
     }
 
     CallReply await_fetch(const VerifiedPartition& partition, Offset from) {
-        const clients::FetchRequest request{{partition.topic, partition.topic_id, partition.partition},
-                                            from,
-                                            kReadBytesMax,
-                                            milliseconds(1)};
+        const clients::FetchRequest request{
+            {partition.topic, partition.topic_id, partition.partition}, from, kReadBytesMax, milliseconds(1)};
         return client_.await_leader_call(request, client_.short_timeout());
     }
 

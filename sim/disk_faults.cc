@@ -58,7 +58,8 @@ DiskError Disk::read_content(std::string_view name, DiskFile& file, ByteRange ra
         const std::uint32_t bit = static_cast<std::uint32_t>(outcome_.below(8));
         rot_bit(name, position, bit);
     }
-    // A reader may take one wrong answer for the loss of the copy, so these count against the budget like lasting damage.
+    // A reader may take one wrong answer for the loss of the copy, so these count against the budget like lasting
+    // damage.
     const Damage failed = damage(FaultKind::kReadError, name, range);
     const bool fails_once = strikes(FaultKind::kReadError) && world_.faults().allows(failed);
     if (fails_once) world_.faults().record(failed);

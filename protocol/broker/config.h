@@ -57,7 +57,7 @@ struct Config {
     std::int32_t fetch_bytes_max = 1 << 20;
     std::int32_t batch_bytes_max = 1 << 20;
     std::int32_t segment_bytes_max = 1 << 20;
-    std::int32_t journal_bytes_max = 1 << 20;  // a longer checkpoint journal is rewritten into a new file
+    std::int32_t journal_bytes_max = 1 << 20;    // a longer checkpoint journal is rewritten into a new file
     std::int32_t pending_produces_max = 10'000;  // a partition
     std::int32_t parked_fetches_max = 1'000;
     bool ack_leader_durably = false;               // A5: acks=leader waits for the local sync

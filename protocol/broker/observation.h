@@ -295,11 +295,12 @@ struct MarkReached {
 using Observation =
     std::variant<Started, RefusedToStart, DataIncarnationRenewed, RaftRecovered, VoteGranted, RaftLeaderElected,
                  RaftLeaderSteppedDown, RaftEntryAppended, RaftEntriesTruncated, RaftEntryCommitted,
-                 RaftReplicaAdmitted, RaftVoterChanged, RaftSnapshotInstalled, ClaimCommitted, LeaderServing, LeadershipEnded, FollowingLeader,
-                 InSyncSetProposed, InSyncSetCommitted, AcknowledgementSetChanged, UnderReplicatedPartitions,
-                 TopicCreated, TopicGrown, TopicDropped, BatchAppended, LogRecovered, LogTruncated, LogReset,
-                 LogStartAdvanced, DurableEndAdvanced, DamageFound, LogFailed, LogReopened, HighWatermarkAdvanced,
-                 RecordsAcknowledged, RecordsServed, StatusReported, ProtocolViolationRefused, MarkReached>;
+                 RaftReplicaAdmitted, RaftVoterChanged, RaftSnapshotInstalled, ClaimCommitted, LeaderServing,
+                 LeadershipEnded, FollowingLeader, InSyncSetProposed, InSyncSetCommitted, AcknowledgementSetChanged,
+                 UnderReplicatedPartitions, TopicCreated, TopicGrown, TopicDropped, BatchAppended, LogRecovered,
+                 LogTruncated, LogReset, LogStartAdvanced, DurableEndAdvanced, DamageFound, LogFailed, LogReopened,
+                 HighWatermarkAdvanced, RecordsAcknowledged, RecordsServed, StatusReported, ProtocolViolationRefused,
+                 MarkReached>;
 
 /// Hash of kind and fields, for the world's digest (V17).
 std::uint64_t digest_of(const Observation& observation);

@@ -152,8 +152,8 @@ void on_candidacy_durable(Step& s) {
 }
 
 void on_leader_disconnected(Step& s) {
-    // Only the first report is news: each attempt to reconnect to a dead leader fails too, and none may put off a caretaker's
-    // longer wait (G9).
+    // Only the first report is news: each attempt to reconnect to a dead leader fails too, and none may put off a
+    // caretaker's longer wait (G9).
     if (!std::get<Follower>(s.node.role).leader_contact) return;
     std::get<Follower>(s.node.role).leader_contact.reset();
     arm_election_timer(s, Duration(0), s.node.config.disconnect_stand_max);

@@ -126,10 +126,9 @@ TEST_CASE("every prefix of a scenario is refused") {
 
 TEST_CASE("every built-in scenario is well-formed and described, and found by its name") {
     const auto names = builtin_scenario_names();
-    for (const std::string_view expected :
-         {"group-failover", "group-partitions", "group-disk", "group-clock", "group-power-loss",
-          "group-membership-churn", "group-topics", "group-five", "group-gray", "raft-only", "static-lag",
-          "static-fresh", "everything"})
+    for (const std::string_view expected : {"group-failover", "group-partitions", "group-disk", "group-clock",
+                                            "group-power-loss", "group-membership-churn", "group-topics", "group-five",
+                                            "group-gray", "raft-only", "static-lag", "static-fresh", "everything"})
         REQUIRE(std::find(names.begin(), names.end(), expected) != names.end());
     for (const std::string_view name : names) {
         const auto scenario = load_scenario(name);

@@ -19,8 +19,8 @@ std::string error_of(std::string_view text) {
 }  // namespace
 
 TEST_CASE("a script is parsed into its lines, comments and blank lines left out") {
-    const auto script = parse_script("# a story\n\nset isr_lag_ms 500 # short\ncluster 3\nstart all\nawait leader within 2s\n",
-                                     "x", "x.scn");
+    const auto script = parse_script(
+        "# a story\n\nset isr_lag_ms 500 # short\ncluster 3\nstart all\nawait leader within 2s\n", "x", "x.scn");
     REQUIRE(script.has_value());
     REQUIRE(script->lines.size() == 4);
     REQUIRE(script->lines[0].name == "broker.isr_lag_ms");
@@ -96,7 +96,9 @@ TEST_CASE("errors name file, line and what was expected") {
 }
 
 TEST_CASE("what a line finds at run time is told with file and line") {
-    const auto run = [](std::string_view text) { return run_script(*parse_script(text, "x", "x.scn"), nullptr).failure; };
+    const auto run = [](std::string_view text) {
+        return run_script(*parse_script(text, "x", "x.scn"), nullptr).failure;
+    };
     REQUIRE(run("cluster 3\nstart 4") == "x.scn:2: there is no broker \"4\"");
     REQUIRE(run("cluster 3\nkill leader") == "x.scn:2: nobody leads");
     REQUIRE(run("cluster 3\nstart all\nwait 100ms\nstart 1").starts_with("x.scn:4: broker 1 is running"));

@@ -46,7 +46,8 @@ class Recording {
         tell(leader_, broker::RaftLeaderElected{Term(epoch_), false});
         const auto content = static_cast<std::uint64_t>(epoch_);
         for (int id = 1; id <= 3; ++id) tell(id, broker::RaftEntryAppended{LogIndex(epoch_), Term(epoch_), content});
-        for (int id = 1; id <= 3; ++id) tell(id, broker::RaftEntryCommitted{LogIndex(epoch_), Term(epoch_), content, Term(epoch_)});
+        for (int id = 1; id <= 3; ++id)
+            tell(id, broker::RaftEntryCommitted{LogIndex(epoch_), Term(epoch_), content, Term(epoch_)});
         tell(leader_, broker::ClaimCommitted{LeaderEpoch(epoch_)});
         tell(leader_, broker::InSyncSetCommitted{LeaderEpoch(epoch_), all});
         tell(leader_, broker::AcknowledgementSetChanged{LeaderEpoch(epoch_), all});

@@ -1,6 +1,6 @@
 // Bytes, reader and writer: what is written is read back, and any bytes at all give a value or a failure.
-#include <catch2/catch.hpp>
 #include <rapidcheck.h>
+#include <catch2/catch.hpp>
 
 #include "protocol/base/bytes.h"
 #include "protocol/base/crc32c.h"

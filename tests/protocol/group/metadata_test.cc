@@ -1,6 +1,7 @@
-// The group's metadata is a fold over its Raft log: claims take epochs, set changes apply only on top of what they were made for.
-#include <catch2/catch.hpp>
+// The group's metadata is a fold over its Raft log: claims take epochs, set changes apply only on top of what they were
+// made for.
 #include <rapidcheck.h>
+#include <catch2/catch.hpp>
 
 #include "protocol/group/eligibility.h"
 #include "protocol/group/metadata.h"
