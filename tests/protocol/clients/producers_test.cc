@@ -113,7 +113,7 @@ TEST_CASE("a kept state survives the round trip; any bytes give one or an error"
         if (!bytes.empty()) bytes[0] = 1;
         const Bytes input = Bytes::copy_of(std::as_bytes(std::span(bytes)));
         const auto decoded = decode_state(input);
-        RC_ASSERT(!decoded || encode_state(*decoded) == input);
+        if (decoded) RC_ASSERT(encode_state(*decoded) == input);
     });
 }
 
