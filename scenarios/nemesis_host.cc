@@ -4,21 +4,11 @@
 #include <algorithm>
 
 #include "scenarios/nemesis.h"
+#include "scenarios/observation_index.h"
 
 namespace tidelock::scenarios {
 
 namespace {
-
-/// Where the kind stands among all observations.
-template <typename Kind, std::size_t at = 0>
-constexpr std::size_t index_of() {
-    if constexpr (std::is_same_v<Kind, std::variant_alternative_t<at, broker::Observation>>)
-        return at;
-    else
-        return index_of<Kind, at + 1>();
-}
-template <typename Kind>
-constexpr std::size_t observation_index = index_of<Kind>();
 
 constexpr std::uint32_t kSyncFailurePpm = 200'000;
 constexpr std::uint32_t kReadFailurePpm = 500'000;
@@ -27,14 +17,14 @@ constexpr std::uint64_t kUnlimitedBytes = UINT64_MAX;
 
 /// After these a death leaves the most behind that somebody else has to understand.
 constexpr std::size_t kTurningPoints[] = {
-    observation_index<broker::VoteGranted>,        observation_index<broker::RaftEntryAppended>,
-    observation_index<broker::ClaimCommitted>,     observation_index<broker::LeaderServing>,
-    observation_index<broker::FollowingLeader>,    observation_index<broker::InSyncSetProposed>,
-    observation_index<broker::InSyncSetCommitted>, observation_index<broker::TopicCreated>,
-    observation_index<broker::TopicGrown>,         observation_index<broker::TopicDropped>,
-    observation_index<broker::LogTruncated>,       observation_index<broker::LogReset>,
-    observation_index<broker::LogStartAdvanced>,   observation_index<broker::DataIncarnationRenewed>,
-    observation_index<broker::RecordsAcknowledged>};
+    observation_index<broker::VoteGranted>(),        observation_index<broker::RaftEntryAppended>(),
+    observation_index<broker::ClaimCommitted>(),     observation_index<broker::LeaderServing>(),
+    observation_index<broker::FollowingLeader>(),    observation_index<broker::InSyncSetProposed>(),
+    observation_index<broker::InSyncSetCommitted>(), observation_index<broker::TopicCreated>(),
+    observation_index<broker::TopicGrown>(),         observation_index<broker::TopicDropped>(),
+    observation_index<broker::LogTruncated>(),       observation_index<broker::LogReset>(),
+    observation_index<broker::LogStartAdvanced>(),   observation_index<broker::DataIncarnationRenewed>(),
+    observation_index<broker::RecordsAcknowledged>()};
 
 Duration scaled(Duration duration, std::int64_t percent) {
     return Duration(duration.value / 100 * percent);

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <type_traits>
 
 #include "scenarios/nemesis.h"
+#include "scenarios/observation_index.h"
 
 namespace tidelock::scenarios {
 
@@ -13,39 +13,31 @@ namespace {
 
 constexpr std::uint64_t kDelayMaxUs = 30'000;
 
-template <typename Kind, std::size_t Index = 0>
-constexpr std::size_t index_of_kind() {
-    if constexpr (std::is_same_v<Kind, std::variant_alternative_t<Index, broker::Observation>>)
-        return Index;
-    else
-        return index_of_kind<Kind, Index + 1>();
-}
-
 /// Elections stand twice: everything that a new leader does not know yet is at stake there.
 constexpr std::size_t kTurningPoints[] = {
-    index_of_kind<broker::VoteGranted>(),
-    index_of_kind<broker::RaftLeaderElected>(),
-    index_of_kind<broker::RaftLeaderElected>(),
-    index_of_kind<broker::RaftLeaderSteppedDown>(),
-    index_of_kind<broker::RaftEntryAppended>(),
-    index_of_kind<broker::RaftEntriesTruncated>(),
-    index_of_kind<broker::RaftEntryCommitted>(),
-    index_of_kind<broker::RaftEntryCommitted>(),
-    index_of_kind<broker::RaftReplicaAdmitted>(),
-    index_of_kind<broker::RaftVoterChanged>(),
-    index_of_kind<broker::RaftSnapshotInstalled>(),
-    index_of_kind<broker::ClaimCommitted>(),
-    index_of_kind<broker::LeaderServing>(),
-    index_of_kind<broker::FollowingLeader>(),
-    index_of_kind<broker::InSyncSetProposed>(),
-    index_of_kind<broker::InSyncSetCommitted>(),
-    index_of_kind<broker::AcknowledgementSetChanged>(),
-    index_of_kind<broker::DataIncarnationRenewed>(),
-    index_of_kind<broker::Started>(),
-    index_of_kind<broker::BatchAppended>(),
-    index_of_kind<broker::LogTruncated>(),
-    index_of_kind<broker::LogReset>(),
-    index_of_kind<broker::RecordsAcknowledged>(),
+    observation_index<broker::VoteGranted>(),
+    observation_index<broker::RaftLeaderElected>(),
+    observation_index<broker::RaftLeaderElected>(),
+    observation_index<broker::RaftLeaderSteppedDown>(),
+    observation_index<broker::RaftEntryAppended>(),
+    observation_index<broker::RaftEntriesTruncated>(),
+    observation_index<broker::RaftEntryCommitted>(),
+    observation_index<broker::RaftEntryCommitted>(),
+    observation_index<broker::RaftReplicaAdmitted>(),
+    observation_index<broker::RaftVoterChanged>(),
+    observation_index<broker::RaftSnapshotInstalled>(),
+    observation_index<broker::ClaimCommitted>(),
+    observation_index<broker::LeaderServing>(),
+    observation_index<broker::FollowingLeader>(),
+    observation_index<broker::InSyncSetProposed>(),
+    observation_index<broker::InSyncSetCommitted>(),
+    observation_index<broker::AcknowledgementSetChanged>(),
+    observation_index<broker::DataIncarnationRenewed>(),
+    observation_index<broker::Started>(),
+    observation_index<broker::BatchAppended>(),
+    observation_index<broker::LogTruncated>(),
+    observation_index<broker::LogReset>(),
+    observation_index<broker::RecordsAcknowledged>(),
 };
 
 }  // namespace
@@ -54,7 +46,7 @@ void Nemesis::arm_strike(const PlannedFault& fault, sim::Rng& random) {
     ArmedStrike strike{&fault, {}, {}, fault.size, 0, random};
     // One in four waits for a rare state instead.
     if (strike.random.below(4) == 0) {
-        strike.observation = index_of_kind<broker::MarkReached>();
+        strike.observation = observation_index<broker::MarkReached>();
         strike.mark = static_cast<broker::Mark>(strike.random.below(broker::kMarkCount));
         trace(fault, fmt::format("armed for mark {}", broker::name_of(*strike.mark)));
     } else {
