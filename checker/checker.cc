@@ -128,6 +128,8 @@ struct Checker::Hearing {
         parts.no_stale_ack.judge(context, broker, o);
     }
     void operator()(const broker::StatusReported& o) const { parts.status_honest.judge(context, broker, o); }
+    void operator()(const broker::TopicShrunk& o) const { parts.cut_safe.judge(context, broker, o); }
+    void operator()(const broker::TopicDropped& o) const { parts.cut_safe.judge(context, broker, o); }
     void operator()(const broker::ProtocolViolationRefused& o) const { parts.cut_safe.judge(context, broker, o); }
 
     // These change the view only, or nothing.
@@ -139,7 +141,6 @@ struct Checker::Hearing {
     void operator()(const broker::UnderReplicatedPartitions&) const {}
     void operator()(const broker::TopicCreated&) const {}
     void operator()(const broker::TopicGrown&) const {}
-    void operator()(const broker::TopicDropped&) const {}
     void operator()(const broker::LogFailed&) const {}
     void operator()(const broker::LogReopened&) const {}
     void operator()(const broker::MarkReached&) const {}

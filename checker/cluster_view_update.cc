@@ -87,9 +87,12 @@ struct ViewUpdate {
         view.create_partitions(broker, o.topic, o.partitions);
     }
     void operator()(const broker::TopicGrown& o) const { view.create_partitions(broker, o.topic, o.partitions); }
-    void operator()(const broker::TopicDropped& o) const {
+    void operator()(const broker::TopicShrunk& o) const { drop(o.topic, o.partitions); }
+    void operator()(const broker::TopicDropped& o) const { drop(o.topic, 0); }
+    void drop(TopicId topic, std::int32_t from) const {
         for (std::size_t at = 0; at < broker.copies.size(); ++at) {
-            if (view.partitions_[at].partition.topic == o.topic) broker.copies[at] = CopyView{};
+            const TopicPartition& which = view.partitions_[at].partition;
+            if (which.topic == topic && which.partition.value >= from) broker.copies[at] = CopyView{};
         }
     }
 

@@ -133,6 +133,35 @@ void CutSafe::judge(const Context& context, const BrokerView& broker, const brok
                     copy.log_start_offset.value, advanced.log_start_offset.value, wrong));
 }
 
+namespace {
+
+/// Confirmed records go with their topic only when somebody asked for its deletion, or when the life of the data they
+/// were durable under has ended: who copies from nothing begins with nothing (F2, I10).
+void judge_dropped(const Context& context, const BrokerView& broker, TopicId topic, std::int32_t from) {
+    for (std::size_t at = 0; at < broker.copies.size(); ++at) {
+        const PartitionView& partition = context.view.partitions()[at];
+        const CopyView& copy = broker.copies[at];
+        const bool is_dropped = partition.partition.topic == topic && partition.partition.partition.value >= from;
+        if (!is_dropped || !copy.exists || partition.may_vanish) continue;
+        const bool is_same_life = copy.durable_under == broker.data_incarnation && !copy.damaged;
+        if (!is_same_life) continue;
+        const BatchNumber held =
+            confirmed_held_past(partition, copy, std::max(copy.log_start_offset, partition.legal_start));
+        if (held == kNoBatch) continue;
+        report_confirmed_cut(context, broker, partition, held, "dropped its copy");
+    }
+}
+
+}  // namespace
+
+void CutSafe::judge(const Context& context, const BrokerView& broker, const broker::TopicShrunk& shrunk) {
+    judge_dropped(context, broker, shrunk.topic, shrunk.partitions);
+}
+
+void CutSafe::judge(const Context& context, const BrokerView& broker, const broker::TopicDropped& dropped) {
+    judge_dropped(context, broker, dropped.topic, 0);
+}
+
 void CutSafe::judge(const Context& context, const BrokerView& broker, const broker::ProtocolViolationRefused& refused) {
     context.log.report(kThis, context.time_ns,
                        fmt::format("broker {} was asked for what {} forbids and refused: {}", broker.id.value,

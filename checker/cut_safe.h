@@ -11,6 +11,8 @@ class CutSafe {
     void judge(const Context& context, const BrokerView& broker, const broker::LogTruncated& truncated);
     void judge(const Context& context, const BrokerView& broker, const broker::LogReset& reset);
     void judge(const Context& context, const BrokerView& broker, const broker::LogStartAdvanced& advanced);
+    void judge(const Context& context, const BrokerView& broker, const broker::TopicShrunk& shrunk);
+    void judge(const Context& context, const BrokerView& broker, const broker::TopicDropped& dropped);
     /// Somebody asked for what the protocol forbids: brokers that follow it never do.
     void judge(const Context& context, const BrokerView& broker, const broker::ProtocolViolationRefused& refused);
 };

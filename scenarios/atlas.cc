@@ -6,8 +6,9 @@ namespace tidelock::scenarios {
 
 void Atlas::note_repairs(const std::vector<ReplicaCondition>& conditions) {
     for (std::size_t i = 0; i < damaged_.size(); ++i) {
-        const bool was_renewed = conditions[i].data_incarnation != damaged_[i].in_life;
-        if (damaged_[i].is_damaged && was_renewed && conditions[i].is_in_sync) damaged_[i].is_damaged = false;
+        const ReplicaCondition& now = conditions[i];
+        const bool was_renewed = now.data_incarnation != damaged_[i].in_life;
+        if (was_renewed && now.is_in_sync && now.is_disk_sound) damaged_[i].is_damaged = false;
     }
 }
 

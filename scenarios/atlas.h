@@ -1,7 +1,8 @@
 /// Keeps the faults of a schedule within what the cluster promises to survive (G8): a disk may be damaged only while no
 /// more than a tolerated number of replicas, this one included, have been damaged and not recopied since. Damage is
 /// taken as repaired only when it was found (the data incarnation was renewed), copied again, and the replica is a
-/// member of the committed in-sync set in its new life, its Raft incarnation admitted.
+/// member of the committed in-sync set in its new life, its Raft incarnation admitted, while nothing hurt is left on
+/// its disk: rot that nobody has read yet still waits in another partition.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +15,7 @@ namespace tidelock::scenarios {
 /// What the atlas has to know of one broker at the moment it decides.
 struct ReplicaCondition {
     Incarnation data_incarnation;  // of its running or last life; 0: never ran
+    bool is_disk_sound = false;    // whatever was hurt has been overwritten or removed
     bool is_in_sync = false;       // a serving leader has committed it as a member in that incarnation, and admitted it
 };
 

@@ -48,6 +48,7 @@ std::vector<ReplicaCondition> Cluster::conditions() const {
         const BrokerId each(id);
         ReplicaCondition& condition = conditions.emplace_back();
         condition.data_incarnation = data_incarnations_[index(each)];
+        condition.is_disk_sound = world_.host(scenarios::host_of(each)).disk().is_sound();
         const broker::Broker* running = broker(each);
         if (!leading || running == nullptr) continue;
         const Replica replica{each, condition.data_incarnation};

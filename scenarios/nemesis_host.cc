@@ -16,15 +16,22 @@ constexpr std::uint32_t kMisdirectionPpm = 200'000;
 constexpr std::uint64_t kUnlimitedBytes = UINT64_MAX;
 
 /// After these a death leaves the most behind that somebody else has to understand.
-constexpr std::size_t kTurningPoints[] = {
-    observation_index<broker::VoteGranted>(),        observation_index<broker::RaftEntryAppended>(),
-    observation_index<broker::ClaimCommitted>(),     observation_index<broker::LeaderServing>(),
-    observation_index<broker::FollowingLeader>(),    observation_index<broker::InSyncSetProposed>(),
-    observation_index<broker::InSyncSetCommitted>(), observation_index<broker::TopicCreated>(),
-    observation_index<broker::TopicGrown>(),         observation_index<broker::TopicDropped>(),
-    observation_index<broker::LogTruncated>(),       observation_index<broker::LogReset>(),
-    observation_index<broker::LogStartAdvanced>(),   observation_index<broker::DataIncarnationRenewed>(),
-    observation_index<broker::RecordsAcknowledged>()};
+constexpr std::size_t kTurningPoints[] = {observation_index<broker::VoteGranted>(),
+                                          observation_index<broker::RaftEntryAppended>(),
+                                          observation_index<broker::ClaimCommitted>(),
+                                          observation_index<broker::LeaderServing>(),
+                                          observation_index<broker::FollowingLeader>(),
+                                          observation_index<broker::InSyncSetProposed>(),
+                                          observation_index<broker::InSyncSetCommitted>(),
+                                          observation_index<broker::TopicCreated>(),
+                                          observation_index<broker::TopicGrown>(),
+                                          observation_index<broker::TopicDropped>(),
+                                          observation_index<broker::TopicShrunk>(),
+                                          observation_index<broker::LogTruncated>(),
+                                          observation_index<broker::LogReset>(),
+                                          observation_index<broker::LogStartAdvanced>(),
+                                          observation_index<broker::DataIncarnationRenewed>(),
+                                          observation_index<broker::RecordsAcknowledged>()};
 
 Duration scaled(Duration duration, std::int64_t percent) {
     return Duration(duration.value / 100 * percent);

@@ -40,6 +40,7 @@ constexpr std::string_view kObservationNames[] = {
     "under-replicated-partitions",
     "topic-created",
     "topic-grown",
+    "topic-shrunk",
     "topic-dropped",
     "batch-appended",
     "log-recovered",

@@ -130,6 +130,10 @@ std::uint64_t Disk::size_of(std::string_view file) const {
     return found == nullptr ? 0 : found->cached().size();
 }
 
+bool Disk::is_sound() const {
+    return std::ranges::all_of(files_, [](const auto& file) { return file.second.is_sound(); });
+}
+
 Bytes Disk::durable_content(std::string_view file) const {
     const auto found = durable_names_.find(file);
     return found == durable_names_.end() ? Bytes() : Bytes::copy_of(files_.at(found->second).durable());

@@ -85,6 +85,9 @@ class Disk {
     /// durable.
     [[nodiscard]] Bytes durable_content(std::string_view file) const;
 
+    /// Every file, named now or named durably, is_sound().
+    [[nodiscard]] bool is_sound() const;
+
     // Called by the world.
     void on_completion(Event& event);
     void on_process_start();

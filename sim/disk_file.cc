@@ -8,19 +8,19 @@ namespace tidelock::sim {
 
 void DiskFile::write(std::uint64_t position, Bytes content, std::uint64_t order) {
     apply(cached_, position, content.span());
-    if (!unreadable_.empty()) clear_unreadable(ByteRange{position, position + content.size()});
+    subtract(unreadable_, ByteRange{position, position + content.size()});
     unsynced_.push_back(Unsynced{order, false, position, std::move(content)});
 }
 
 void DiskFile::truncate(std::uint64_t size, std::uint64_t order) {
     cached_.resize(size);
-    if (!unreadable_.empty()) clear_unreadable(ByteRange{size, UINT64_MAX});
+    subtract(unreadable_, ByteRange{size, UINT64_MAX});
     unsynced_.push_back(Unsynced{order, true, size, Bytes()});
 }
 
 void DiskFile::make_durable(std::uint64_t order) {
     const std::size_t count = count_up_to(order);
-    for (std::size_t i = 0; i < count; ++i) apply(durable_, unsynced_[i]);
+    for (std::size_t i = 0; i < count; ++i) land(unsynced_[i]);
     forget_first(count);
 }
 
@@ -38,15 +38,17 @@ void DiskFile::make_durable_misdirected(std::uint64_t order, std::uint64_t inste
         const Unsynced& operation = unsynced_[i];
         const bool is_victim = !was_misdirected && !operation.is_truncation && !operation.content.empty();
         if (!is_victim) {
-            apply(durable_, operation);
+            land(operation);
             continue;
         }
         was_misdirected = true;
         // The file's length is the file system's affair and is right; only the bytes went astray.
         durable_.resize(std::max<std::size_t>(durable_.size(), operation.range().to));
+        hurt_.push_back(operation.range());
         if (instead < durable_.size()) {
-            const std::size_t room = durable_.size() - instead;
-            apply(durable_, instead, operation.content.span().first(std::min(room, operation.content.size())));
+            const std::size_t strayed = std::min<std::size_t>(durable_.size() - instead, operation.content.size());
+            apply(durable_, instead, operation.content.span().first(strayed));
+            hurt_.push_back(ByteRange{instead, instead + strayed});
         }
     }
     forget_first(count);
@@ -85,7 +87,7 @@ PowerLossOutcome DiskFile::lose_power(const PowerLossModel& model, Rng& rng) {
 
 void DiskFile::lose_suffix(bool may_tear, Rng& rng, PowerLossOutcome& outcome) {
     const std::size_t survivors = rng.below(unsynced_.size() + 1);
-    for (std::size_t i = 0; i < survivors; ++i) apply(durable_, unsynced_[i]);
+    for (std::size_t i = 0; i < survivors; ++i) land(unsynced_[i]);
     for (std::size_t i = survivors; i < unsynced_.size(); ++i) {
         const Unsynced& operation = unsynced_[i];
         const bool is_torn = may_tear && i == survivors && !operation.is_truncation && operation.content.size() > 1;
@@ -99,7 +101,7 @@ void DiskFile::tear(const Unsynced& operation, Rng& rng) {
     const std::uint64_t kept = 1 + rng.below(size - 1);
     // The length reached the medium, the bytes behind the tear did not: they read as zeros.
     const bool rest_is_zeros = rng.chance(kMillion / 2);
-    apply(durable_, operation.position, operation.content.span().first(kept));
+    land(operation.position, operation.content.span().first(kept));
     if (rest_is_zeros) durable_.resize(std::max<std::size_t>(durable_.size(), operation.position + size));
 }
 
@@ -109,7 +111,7 @@ void DiskFile::lose_subset(Rng& rng, PowerLossOutcome& outcome) {
         SectorsSurvived survived{true, true};
         const bool is_split = !operation.is_truncation && operation.content.size() > kSectorBytes;
         if (rng.chance(kMillion / 2)) {
-            apply(durable_, operation);
+            land(operation);
         } else {
             survived = is_split ? apply_some_sectors(operation, rng) : SectorsSurvived{false, false};
         }
@@ -128,7 +130,7 @@ DiskFile::SectorsSurvived DiskFile::apply_some_sectors(const Unsynced& operation
     for (std::uint64_t from = range.from; from < range.to;) {
         const std::uint64_t to = std::min(range.to, (from / kSectorBytes + 1) * kSectorBytes);
         const bool survives = rng.chance(kMillion / 2);
-        if (survives) apply(durable_, from, operation.content.span().subspan(from - range.from, to - from));
+        if (survives) land(from, operation.content.span().subspan(from - range.from, to - from));
         survived.any = survived.any || survives;
         survived.all = survived.all && survives;
         from = to;
@@ -140,6 +142,7 @@ void DiskFile::flip_bit(std::uint64_t position, std::uint32_t bit) {
     const std::byte mask = std::byte{1} << (bit % 8);
     durable_[position] ^= mask;
     const ByteRange hit{position, position + 1};
+    hurt_.push_back(hit);
     const bool is_dirty = std::any_of(unsynced_.begin(), unsynced_.end(), [hit](const Unsynced& operation) {
         return operation.is_truncation ? operation.position <= hit.from : operation.range().overlaps(hit);
     });
@@ -169,6 +172,17 @@ void DiskFile::apply(std::vector<std::byte>& to, const Unsynced& operation) {
     }
 }
 
+void DiskFile::land(std::uint64_t position, std::span<const std::byte> content) {
+    apply(durable_, position, content);
+    subtract(hurt_, ByteRange{position, position + content.size()});
+}
+
+void DiskFile::land(const Unsynced& operation) {
+    if (!operation.is_truncation) return land(operation.position, operation.content.span());
+    apply(durable_, operation);
+    subtract(hurt_, ByteRange{operation.position, UINT64_MAX});
+}
+
 std::size_t DiskFile::count_up_to(std::uint64_t order) const {
     const auto beyond = std::partition_point(unsynced_.begin(), unsynced_.end(),
                                              [order](const Unsynced& operation) { return operation.order <= order; });
@@ -179,17 +193,18 @@ void DiskFile::forget_first(std::size_t count) {
     unsynced_.erase(unsynced_.begin(), unsynced_.begin() + static_cast<std::ptrdiff_t>(count));
 }
 
-void DiskFile::clear_unreadable(ByteRange overwritten) {
+void DiskFile::subtract(std::vector<ByteRange>& from, ByteRange overwritten) {
+    if (from.empty()) return;
     std::vector<ByteRange> left;
-    for (const ByteRange& bad : unreadable_) {
-        if (!bad.overlaps(overwritten)) {
-            left.push_back(bad);
+    for (const ByteRange& each : from) {
+        if (!each.overlaps(overwritten)) {
+            left.push_back(each);
             continue;
         }
-        if (bad.from < overwritten.from) left.push_back(ByteRange{bad.from, overwritten.from});
-        if (overwritten.to < bad.to) left.push_back(ByteRange{overwritten.to, bad.to});
+        if (each.from < overwritten.from) left.push_back(ByteRange{each.from, overwritten.from});
+        if (overwritten.to < each.to) left.push_back(ByteRange{overwritten.to, each.to});
     }
-    unreadable_ = std::move(left);
+    from = std::move(left);
 }
 
 }  // namespace tidelock::sim

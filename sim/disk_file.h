@@ -69,6 +69,9 @@ class DiskFile {
     /// Reads of the range fail until it is overwritten.
     void make_unreadable(ByteRange range) { unreadable_.push_back(range); }
     [[nodiscard]] bool is_readable(ByteRange range) const;
+    /// Nothing on the medium is other than what was made durable there last: rot, misdirected writes and unreadable
+    /// ranges have been written over or cut off since.
+    [[nodiscard]] bool is_sound() const { return hurt_.empty() && unreadable_.empty(); }
 
   private:
     struct Unsynced {
@@ -81,9 +84,11 @@ class DiskFile {
 
     static void apply(std::vector<std::byte>& to, std::uint64_t position, std::span<const std::byte> content);
     static void apply(std::vector<std::byte>& to, const Unsynced& operation);
+    void land(std::uint64_t position, std::span<const std::byte> content);
+    void land(const Unsynced& operation);
     [[nodiscard]] std::size_t count_up_to(std::uint64_t order) const;
     void forget_first(std::size_t count);
-    void clear_unreadable(ByteRange overwritten);
+    static void subtract(std::vector<ByteRange>& from, ByteRange overwritten);
     struct SectorsSurvived {
         bool any = false;
         bool all = true;
@@ -97,7 +102,8 @@ class DiskFile {
     std::vector<std::byte> durable_;
     std::vector<Unsynced> unsynced_;  // by order
     std::vector<ByteRange> unreadable_;
-    bool cache_differs_ = false;  // from medium + unsynced operations
+    std::vector<ByteRange> hurt_;  // of the medium, since it was written last
+    bool cache_differs_ = false;   // from medium + unsynced operations
 };
 
 }  // namespace tidelock::sim

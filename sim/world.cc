@@ -54,6 +54,11 @@ Host& World::host(HostId id) {
     return *hosts_[index_of(id)];
 }
 
+const Host& World::host(HostId id) const {
+    CHECK(has_host(id));
+    return *hosts_[index_of(id)];
+}
+
 void World::set_boot_story(HostId id, std::function<void(Host&)> story) {
     boot_stories_[host(id).index()] = std::move(story);
 }

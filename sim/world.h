@@ -76,6 +76,7 @@ class World {
     // Looking
     [[nodiscard]] std::uint64_t seed() const { return seed_; }
     [[nodiscard]] Host& host(HostId id);
+    [[nodiscard]] const Host& host(HostId id) const;
     [[nodiscard]] bool has_host(HostId id) const;
     /// In order of adding.
     [[nodiscard]] std::span<const std::unique_ptr<Host>> hosts() const { return hosts_; }

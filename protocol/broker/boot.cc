@@ -176,10 +176,7 @@ void open_existing(Step& step, const storage::DirectoryImage& image, Found& foun
     std::vector<storage::FileEffect> effects;
     broker.identity_file.start_repair(effects);
     broker.raft_file.start_repair(effects);
-    if (is_catalogue_lost)
-        broker.topics_file.write(encoded(broker.topics), effects);
-    else
-        broker.topics_file.start_repair(effects);
+    if (!is_catalogue_lost) broker.topics_file.start_repair(effects);
     take_file_effects(step, effects);
     for (const storage::PartitionRecovery& partition : found.logs.partitions)
         if (broker.topics.find(partition.tp.topic) != nullptr) recover_partition(step, image, partition);
@@ -204,7 +201,10 @@ void align_logs(Step& step) {
     for (const TopicPartition& tp : unknown) {
         broker.logs.drop_partition(tp);
         broker.partitions.erase(tp);
-        if (broker.topics.find(tp.topic) == nullptr && tp.partition.value == 0) observe(step, TopicDropped{tp.topic});
+        const storage::TopicEntry* topic = broker.topics.find(tp.topic);
+        if (topic == nullptr && tp.partition.value == 0) observe(step, TopicDropped{tp.topic});
+        if (topic != nullptr && tp.partition.value == topic->partition_count)
+            observe(step, TopicShrunk{tp.topic, topic->partition_count});
     }
     for (const storage::TopicEntry& topic : broker.topics.topics)
         for (std::int32_t p = 0; p < topic.partition_count; ++p) {
@@ -257,6 +257,12 @@ void start_running(Step& step) {
     run_raft(step, raft::Started{});
 }
 
+void write_empty_catalogue(Step& step) {
+    std::vector<storage::FileEffect> effects;
+    step.broker.topics_file.write(encoded(storage::TopicCatalogue{}), effects);
+    take_file_effects(step, effects);
+}
+
 void continue_boot(Step& step) {
     Broker& broker = step.broker;
     if (broker.identity_file.is_writing() || broker.raft_file.is_writing() || broker.topics_file.is_writing()) return;
@@ -264,6 +270,9 @@ void continue_boot(Step& step) {
         broker.lifecycle = Lifecycle::kWritingIdentity;
         return write_identity(step);
     }
+    // A lost catalogue is replaced only under the new incarnation: a crash after an empty one is durable and before the
+    // identity is would leave a replica without records that passes for whole (I10).
+    if (broker.topics_file.durable_sequence() == storage::StateSequence()) return write_empty_catalogue(step);
     start_running(step);
 }
 

@@ -110,6 +110,10 @@ struct DigestFields {
         digest.add(o.topic);
         digest.add(o.partitions);
     }
+    void operator()(const TopicShrunk& o) const {
+        digest.add(o.topic);
+        digest.add(o.partitions);
+    }
     void operator()(const TopicDropped& o) const { digest.add(o.topic); }
     void operator()(const BatchAppended& o) const {
         partition(o.partition);

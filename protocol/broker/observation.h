@@ -166,6 +166,13 @@ struct TopicGrown {
     std::int32_t partitions;
     bool operator==(const TopicGrown&) const = default;
 };
+/// A leader's catalogue has fewer partitions than this broker's had (F2): those from `partitions` on are gone here,
+/// with their records.
+struct TopicShrunk {
+    TopicId topic;
+    std::int32_t partitions;
+    bool operator==(const TopicShrunk&) const = default;
+};
 struct TopicDropped {
     TopicId topic;
     bool operator==(const TopicDropped&) const = default;
@@ -297,10 +304,10 @@ using Observation =
                  RaftLeaderSteppedDown, RaftEntryAppended, RaftEntriesTruncated, RaftEntryCommitted,
                  RaftReplicaAdmitted, RaftVoterChanged, RaftSnapshotInstalled, ClaimCommitted, LeaderServing,
                  LeadershipEnded, FollowingLeader, InSyncSetProposed, InSyncSetCommitted, AcknowledgementSetChanged,
-                 UnderReplicatedPartitions, TopicCreated, TopicGrown, TopicDropped, BatchAppended, LogRecovered,
-                 LogTruncated, LogReset, LogStartAdvanced, DurableEndAdvanced, DamageFound, LogFailed, LogReopened,
-                 HighWatermarkAdvanced, RecordsAcknowledged, RecordsServed, StatusReported, ProtocolViolationRefused,
-                 MarkReached>;
+                 UnderReplicatedPartitions, TopicCreated, TopicGrown, TopicShrunk, TopicDropped, BatchAppended,
+                 LogRecovered, LogTruncated, LogReset, LogStartAdvanced, DurableEndAdvanced, DamageFound, LogFailed,
+                 LogReopened, HighWatermarkAdvanced, RecordsAcknowledged, RecordsServed, StatusReported,
+                 ProtocolViolationRefused, MarkReached>;
 
 /// Hash of kind and fields, for the world's digest (V17).
 std::uint64_t digest_of(const Observation& observation);

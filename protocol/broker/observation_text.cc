@@ -138,6 +138,9 @@ struct TextOf {
     std::string operator()(const TopicGrown& o) const {
         return fmt::format("topic grown topic={:x} partitions={}", o.topic.value, o.partitions);
     }
+    std::string operator()(const TopicShrunk& o) const {
+        return fmt::format("topic shrunk topic={:x} partitions={}", o.topic.value, o.partitions);
+    }
     std::string operator()(const TopicDropped& o) const {
         return fmt::format("topic dropped topic={:x}", o.topic.value);
     }

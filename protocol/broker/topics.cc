@@ -146,6 +146,7 @@ void change_topic(Step& step, const storage::TopicEntry& before, const storage::
         hide_partition(step, TopicPartition{topic.id, PartitionIndex(p)});
     for (std::int32_t p = topic.partition_count; p < before.partition_count; ++p)
         step.broker.logs.drop_partition(TopicPartition{topic.id, PartitionIndex(p)});
+    if (topic.partition_count < before.partition_count) observe(step, TopicShrunk{topic.id, topic.partition_count});
     if (before.partition_count == 0 || topic.partition_count <= before.partition_count) return;
     observe(step, TopicGrown{topic.id, topic.partition_count});
     if (!step.broker.leading) mark(step, Mark::kTopicGrownOnFollower);

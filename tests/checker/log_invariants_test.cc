@@ -349,6 +349,36 @@ TEST_CASE("V7: data is dropped only under a renewed incarnation (I10)") {
 
 // --- V20 cut-safe -------------------------------------------------------------------------------------------------
 
+TEST_CASE("V20: confirmed records go with a topic only when its deletion was asked for or their life has ended") {
+    const broker::TopicDropped dropped{kX0.topic};
+    const broker::TopicShrunk shrunk{kX0.topic, 0};
+    const auto holding = [] {
+        Story story;
+        story.lead(1, 1).confirm(1, {2, 3}, {0});
+        return story;
+    };
+    SECTION("dropped") {
+        REQUIRE_THAT(holding().see(2, dropped).message("cut-safe"), Contains("dropped its copy"));
+    }
+    SECTION("shrunk") {
+        REQUIRE(holding().see(2, shrunk).breaks("cut-safe"));
+    }
+    SECTION("another partition") {
+        REQUIRE(holding().see(2, broker::TopicShrunk{kX0.topic, 1}).broken() == kNothing);
+    }
+    SECTION("deletion asked for") {
+        REQUIRE(holding().fact(TopicDeletionAsked{"x"}).see(2, dropped).broken() == kNothing);
+    }
+    SECTION("in another life of the data") {
+        REQUIRE(holding().see(2, broker::DataIncarnationRenewed{Incarnation(77)}).see(2, dropped).broken() == kNothing);
+    }
+    SECTION("never confirmed") {
+        Story story;
+        story.lead(1, 1).append(1, {0}).copy(2, {0}).durable(2, 1);
+        REQUIRE(story.see(2, shrunk).broken() == kNothing);
+    }
+}
+
 TEST_CASE("V20: no cut below the own high watermark or below confirmed records held") {
     Story story;
     story.lead(1, 1).confirm(1, {2, 3}, {0}).hear_high_watermark(2, 1, 1);

@@ -118,6 +118,43 @@ TEST_CASE("rot flips one bit of durable content, and reads see it") {
     REQUIRE(toy.delivered(FaultKind::kBitRot) == 3);
 }
 
+TEST_CASE("a disk is sound again when what was hurt is durably overwritten, cut off or removed") {
+    const auto sync = [](Sectors& toy) {
+        toy.disk().sync("f", DiskOp(1));
+        toy.run_ms(500);
+    };
+    Sectors overwritten;
+    REQUIRE(overwritten.disk().is_sound());
+    REQUIRE(overwritten.disk().rot_bit("f", 700, 1));
+    overwritten.disk().write("f", kSectorBytes, Bytes::copy_of(std::string(kSectorBytes, 'X')));
+    REQUIRE_FALSE(overwritten.disk().is_sound());
+    sync(overwritten);
+    REQUIRE(overwritten.disk().is_sound());
+
+    Sectors cut;
+    REQUIRE(cut.disk().rot_bit("f", 700, 1));
+    cut.disk().truncate("f", 701);
+    sync(cut);
+    REQUIRE_FALSE(cut.disk().is_sound());
+    cut.disk().truncate("f", 700);
+    sync(cut);
+    REQUIRE(cut.disk().is_sound());
+
+    Sectors removed;
+    REQUIRE(removed.disk().rot_bit("f", 700, 1));
+    removed.disk().remove("f");
+    REQUIRE_FALSE(removed.disk().is_sound());
+    removed.disk().sync_directory(DiskOp(2));
+    removed.run_ms(500);
+    REQUIRE(removed.disk().is_sound());
+
+    Sectors misdirected;
+    misdirected.set(FaultKind::kMisdirectedWrite, kMillion);
+    misdirected.disk().write("f", kSectorBytes, Bytes::copy_of(std::string(kSectorBytes, 'X')));
+    sync(misdirected);
+    REQUIRE_FALSE(misdirected.disk().is_sound());
+}
+
 TEST_CASE("rot under an unsynced write shows only after the power loss that takes the write") {
     for (std::uint64_t seed = 0; seed < 30; ++seed) {
         Sectors toy(seed);

@@ -16,12 +16,12 @@ Bench::Bench(std::int32_t count, const std::function<void(Config&)>& configure) 
     }
 }
 
-void Bench::start(std::int32_t id) {
+void Bench::start(std::int32_t id, std::set<storage::FileOwner> held) {
     Node& node = nodes_.at(id);
     std::erase_if(coming_, [id](const Coming& event) { return event.to == id; });
     node.timers.clear();
     node.held.clear();
-    node.held_owners.clear();
+    node.held_owners = std::move(held);
     node.holds_reads = false;
     node.refusal.clear();
     node.broker.emplace(node.config);
@@ -29,6 +29,11 @@ void Bench::start(std::int32_t id) {
     for (const auto& [name, bytes] : node.files)
         image.push_back(storage::ImageFile{storage::FileName(std::string_view(name)), Bytes::copy_of(bytes)});
     step(id, Booted{std::move(image), 1'000 * next_entropy_++ + 7});
+}
+
+void Bench::rot(std::int32_t id, const std::string& file) {
+    std::vector<std::byte>& bytes = nodes_.at(id).files.at(file);
+    bytes.at(bytes.size() / 2) ^= std::byte{1};
 }
 
 void Bench::start_all() {

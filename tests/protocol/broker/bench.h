@@ -20,7 +20,8 @@ class Bench {
     Bench(std::int32_t count, const std::function<void(Config&)>& configure);
 
     /// Boots a broker from what its disk holds now; what it was before is gone.
-    void start(std::int32_t id);
+    /// What syncs and reads of the `held` owners end in is not told before release().
+    void start(std::int32_t id, std::set<storage::FileOwner> held = {});
     void start_all();
     /// From its next start on, this broker is configured with other members.
     void set_members(std::int32_t id, std::vector<BrokerId> members) { nodes_.at(id).config.members = members; }
@@ -45,6 +46,8 @@ class Bench {
     void hold_reads(std::int32_t id) { nodes_.at(id).holds_reads = true; }
     /// From now on no write finds room on this disk.
     void fill_disk(std::int32_t id) { nodes_.at(id).is_full = true; }
+    /// Flips a bit in the middle of the file.
+    void rot(std::int32_t id, const std::string& file);
     void free_disk(std::int32_t id) { nodes_.at(id).is_full = false; }
     /// Answers only what is held right now; what is asked for because of it is held again.
     void release_once(std::int32_t id);

@@ -42,4 +42,19 @@ TEST_CASE("a directory of one preset is refused under another, with both named a
     lived_group.start(1);
     REQUIRE(lived_group.at(1).lifecycle == Lifecycle::kRunning);
 }
+TEST_CASE("a lost catalogue is replaced only under a renewed incarnation, wherever the boot is cut short (I10)",
+          "[broker]") {
+    Bench bench(3, [](Config&) {});
+    REQUIRE(bench.form());
+    REQUIRE(bench.create_topic("orders"));
+    const Incarnation before = bench.at(1).identity.data_incarnation;
+    bench.rot(1, "topics.a");
+    bench.rot(1, "topics.b");
+    bench.start(1, {storage::FileOwner::kIdentity});  // dies before the identity is durable
+    REQUIRE(bench.at(1).lifecycle != Lifecycle::kRunning);
+    bench.start(1);
+    REQUIRE(bench.at(1).lifecycle == Lifecycle::kRunning);
+    REQUIRE(bench.at(1).identity.data_incarnation != before);
+    REQUIRE(bench.advance_until([&] { return bench.is_whole(); }));
+}
 }  // namespace tidelock::broker
