@@ -141,6 +141,8 @@ struct Checker::Hearing {
     void operator()(const broker::UnderReplicatedPartitions&) const {}
     void operator()(const broker::TopicCreated&) const {}
     void operator()(const broker::TopicGrown&) const {}
+    void operator()(const broker::TopicHidden&) const {}
+    void operator()(const broker::TopicShown&) const {}
     void operator()(const broker::LogFailed&) const {}
     void operator()(const broker::LogReopened&) const {}
     void operator()(const broker::MarkReached&) const {}

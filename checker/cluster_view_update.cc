@@ -212,6 +212,8 @@ struct ViewUpdate {
     void operator()(const broker::UnderReplicatedPartitions&) const {}
     void operator()(const broker::StatusReported&) const {}
     void operator()(const broker::ProtocolViolationRefused&) const {}
+    void operator()(const broker::TopicHidden&) const {}
+    void operator()(const broker::TopicShown&) const {}
     void operator()(const broker::MarkReached&) const {}
 };
 

@@ -27,6 +27,8 @@ constexpr std::size_t kTurningPoints[] = {observation_index<broker::VoteGranted>
                                           observation_index<broker::TopicGrown>(),
                                           observation_index<broker::TopicDropped>(),
                                           observation_index<broker::TopicShrunk>(),
+                                          observation_index<broker::TopicHidden>(),
+                                          observation_index<broker::TopicShown>(),
                                           observation_index<broker::LogTruncated>(),
                                           observation_index<broker::LogReset>(),
                                           observation_index<broker::LogStartAdvanced>(),

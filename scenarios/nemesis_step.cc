@@ -38,6 +38,9 @@ constexpr std::size_t kTurningPoints[] = {
     observation_index<broker::LogTruncated>(),
     observation_index<broker::LogReset>(),
     observation_index<broker::RecordsAcknowledged>(),
+    observation_index<broker::TopicCreated>(),
+    observation_index<broker::TopicHidden>(),
+    observation_index<broker::TopicShown>(),
 };
 
 }  // namespace

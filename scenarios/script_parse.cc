@@ -41,6 +41,8 @@ constexpr std::string_view kObservationNames[] = {
     "topic-created",
     "topic-grown",
     "topic-shrunk",
+    "topic-hidden",
+    "topic-shown",
     "topic-dropped",
     "batch-appended",
     "log-recovered",

@@ -114,6 +114,8 @@ struct DigestFields {
         digest.add(o.topic);
         digest.add(o.partitions);
     }
+    void operator()(const TopicHidden& o) const { digest.add(o.topic); }
+    void operator()(const TopicShown& o) const { digest.add(o.topic); }
     void operator()(const TopicDropped& o) const { digest.add(o.topic); }
     void operator()(const BatchAppended& o) const {
         partition(o.partition);

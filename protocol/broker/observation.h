@@ -173,6 +173,16 @@ struct TopicShrunk {
     std::int32_t partitions;
     bool operator==(const TopicShrunk&) const = default;
 };
+/// The topic is being deleted: not served, copied or counted here any more, its records still kept (F2).
+struct TopicHidden {
+    TopicId topic;
+    bool operator==(const TopicHidden&) const = default;
+};
+/// A deletion that its leader never got through is undone: the topic is as it was.
+struct TopicShown {
+    TopicId topic;
+    bool operator==(const TopicShown&) const = default;
+};
 struct TopicDropped {
     TopicId topic;
     bool operator==(const TopicDropped&) const = default;
@@ -304,10 +314,10 @@ using Observation =
                  RaftLeaderSteppedDown, RaftEntryAppended, RaftEntriesTruncated, RaftEntryCommitted,
                  RaftReplicaAdmitted, RaftVoterChanged, RaftSnapshotInstalled, ClaimCommitted, LeaderServing,
                  LeadershipEnded, FollowingLeader, InSyncSetProposed, InSyncSetCommitted, AcknowledgementSetChanged,
-                 UnderReplicatedPartitions, TopicCreated, TopicGrown, TopicShrunk, TopicDropped, BatchAppended,
-                 LogRecovered, LogTruncated, LogReset, LogStartAdvanced, DurableEndAdvanced, DamageFound, LogFailed,
-                 LogReopened, HighWatermarkAdvanced, RecordsAcknowledged, RecordsServed, StatusReported,
-                 ProtocolViolationRefused, MarkReached>;
+                 UnderReplicatedPartitions, TopicCreated, TopicGrown, TopicShrunk, TopicHidden, TopicShown,
+                 TopicDropped, BatchAppended, LogRecovered, LogTruncated, LogReset, LogStartAdvanced,
+                 DurableEndAdvanced, DamageFound, LogFailed, LogReopened, HighWatermarkAdvanced, RecordsAcknowledged,
+                 RecordsServed, StatusReported, ProtocolViolationRefused, MarkReached>;
 
 /// Hash of kind and fields, for the world's digest (V17).
 std::uint64_t digest_of(const Observation& observation);

@@ -141,6 +141,8 @@ struct TextOf {
     std::string operator()(const TopicShrunk& o) const {
         return fmt::format("topic shrunk topic={:x} partitions={}", o.topic.value, o.partitions);
     }
+    std::string operator()(const TopicHidden& o) const { return fmt::format("topic hidden topic={:x}", o.topic.value); }
+    std::string operator()(const TopicShown& o) const { return fmt::format("topic shown topic={:x}", o.topic.value); }
     std::string operator()(const TopicDropped& o) const {
         return fmt::format("topic dropped topic={:x}", o.topic.value);
     }

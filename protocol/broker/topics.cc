@@ -132,6 +132,13 @@ bool shows_again(const storage::TopicCatalogue& before, const storage::TopicCata
     });
 }
 
+void observe_deleting(Step& step, const storage::TopicEntry& topic) {
+    if (topic.config.is_deleting)
+        observe(step, TopicHidden{topic.id});
+    else
+        observe(step, TopicShown{topic.id});
+}
+
 void change_topic(Step& step, const storage::TopicEntry& before, const storage::TopicEntry& topic) {
     const std::int32_t from_count = visible_count(before);
     const std::int32_t to_count = visible_count(topic);
@@ -142,10 +149,14 @@ void change_topic(Step& step, const storage::TopicEntry& before, const storage::
         else
             begin_partition(step, tp);
     }
+    // Hidden from the start here: the log begins all the same, for a deletion that is undone.
+    for (std::int32_t p = std::max(to_count, before.partition_count); p < topic.partition_count; ++p)
+        step.broker.logs.create_partition(TopicPartition{topic.id, PartitionIndex(p)});
     for (std::int32_t p = to_count; p < from_count; ++p)
         hide_partition(step, TopicPartition{topic.id, PartitionIndex(p)});
     for (std::int32_t p = topic.partition_count; p < before.partition_count; ++p)
         step.broker.logs.drop_partition(TopicPartition{topic.id, PartitionIndex(p)});
+    if (before.config.is_deleting != topic.config.is_deleting) observe_deleting(step, topic);
     if (topic.partition_count < before.partition_count) observe(step, TopicShrunk{topic.id, topic.partition_count});
     if (before.partition_count == 0 || topic.partition_count <= before.partition_count) return;
     observe(step, TopicGrown{topic.id, topic.partition_count});

@@ -170,6 +170,30 @@ TEST_CASE("a leader under which a deletion is undone leads on only in a new epoc
     REQUIRE(bench.advance_until([&] { return bench.is_whole(); }));
 }
 
+// 1. Broker 3 is away while a topic is created and leader 1 hides it to delete it; broker 2's write of that is not durable.
+// 2. Broker 3 learns of the topic, hidden from the start. Broker 2 leads with the topic shown.
+TEST_CASE("a topic first heard of while it was being deleted is there when that is undone (F2)", "[broker]") {
+    Bench bench = formed_group();
+    REQUIRE(bench.transfer_to(1));
+    bench.cut_off(3);
+    bench.ask(1, produce_to("orders", Acks::kAll, seconds(30)));
+    REQUIRE(bench.advance_until([&] { return bench.at(1).in_sync.committed().members.size() == 2; }));
+    REQUIRE(bench.create_topic("bills"));
+    bench.hold(2, FileOwner::kTopics);
+    bench.ask(1, clients::DeleteTopicRequest{"bills"});
+    bench.reconnect(3);
+    REQUIRE(bench.advance_until([&] { return knows(bench.at(3), "bills"); }));
+    REQUIRE(bench.at(3).topics.find(std::string_view("bills"))->config.is_deleting);
+    REQUIRE(bench.transfer_to(2));
+    const auto shows_it = [&] {
+        const storage::TopicEntry* topic = bench.at(3).topics.find(std::string_view("bills"));
+        return topic != nullptr && !topic->config.is_deleting && bench.at(3).partitions.size() == 4;
+    };
+    REQUIRE(bench.advance_until(shows_it));
+    bench.release(2);
+    REQUIRE(bench.advance_until([&] { return bench.is_whole(); }));
+}
+
 TEST_CASE("a deleted topic's committed offsets are taken out of the topic of offsets (T1)", "[broker]") {
     Bench bench = formed_group();
     const std::int32_t leader = bench.serving();
