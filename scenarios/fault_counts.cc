@@ -14,7 +14,7 @@ constexpr FaultKind kOwnKinds[] = {
     FaultKind::kCreateTopic,      FaultKind::kGrowTopic,          FaultKind::kDeleteTopic,
     FaultKind::kRecreateTopic,    FaultKind::kDeleteRecords,      FaultKind::kTransferLeadership,
     FaultKind::kPowerLossAtWrite, FaultKind::kSetRetention,       FaultKind::kPowerLossAtStep,
-    FaultKind::kPartitionAtStep,
+    FaultKind::kPartitionAtStep,  FaultKind::kSlowFile,
 };
 constexpr FaultKind kOrderKinds[] = {FaultKind::kProducerCrash, FaultKind::kZombieProducer, FaultKind::kSlowConsumer,
                                      FaultKind::kConsumerReconnect};

@@ -118,6 +118,8 @@ constexpr std::array<FaultInfo, kFaultKindCount> kFaults{{
           "machines lose power when any broker is seen doing a drawn kind of thing"),
     fault(kPartitionAtStep, kNetwork, "partition_at_step", of("occurrence", {1, 1'000}, {1, 4}), {200, 3'000}, false,
           "a broker is cut off when any broker is seen doing a drawn kind of thing"),
+    fault(kSlowFile, kDisk, "slow_file", of("factor", {2, 100'000}, {5, 500}), {500, 4'000}, true,
+          "syncs of one drawn kind of file take that many times as long, those of others do not"),
 }};
 
 constexpr bool in_enum_order() {

@@ -71,6 +71,7 @@ enum class FaultKind : std::uint8_t {
     // later ones: a kind's number seeds its draws, so the others keep theirs
     kPowerLossAtStep,
     kPartitionAtStep,
+    kSlowFile,
     kCount
 };
 

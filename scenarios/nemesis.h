@@ -129,6 +129,7 @@ class Nemesis {
     void isolate(const PlannedFault& fault, BrokerId victim, sim::Rng& random);
 
     // disk
+    void slow_file(const PlannedFault& fault, BrokerId victim, sim::Rng& random);
     void limit_rate(const PlannedFault& fault, sim::FaultKind kind, std::uint32_t per_million);
     void rot(const PlannedFault& fault, BrokerId victim, sim::Rng& random);
     void empty(const PlannedFault& fault, BrokerId victim);

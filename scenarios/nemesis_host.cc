@@ -35,6 +35,9 @@ constexpr std::size_t kTurningPoints[] = {observation_index<broker::VoteGranted>
                                           observation_index<broker::DataIncarnationRenewed>(),
                                           observation_index<broker::RecordsAcknowledged>()};
 
+/// Parts of the names of: catalogue, Raft state, identity, journal, segments and indexes.
+constexpr std::string_view kFileKinds[] = {"topics.", "raft.", "identity.", "checkpoint.", "/"};
+
 Duration scaled(Duration duration, std::int64_t percent) {
     return Duration(duration.value / 100 * percent);
 }
@@ -177,11 +180,26 @@ void Nemesis::fire_disk(const PlannedFault& fault, sim::Rng& random) {
             trace(fault, fmt::format("on broker {}: {} times slower", victim.value, fault.size));
             disk.slow_down(static_cast<std::uint32_t>(fault.size));
             return later(duration, [&disk] { disk.slow_down(1); });
+        case FaultKind::kSlowFile:
+            return slow_file(fault, victim, random);
         default:
             trace(fault, fmt::format("on broker {}", victim.value));
             disk.stall();
             return later(duration, [&disk] { disk.release(); });
     }
+}
+
+/// What is written to several files comes to be durable in another order than usual.
+void Nemesis::slow_file(const PlannedFault& fault, BrokerId victim, sim::Rng& random) {
+    sim::Disk& disk = world_.host(host_of(victim)).disk();
+    const std::string_view part = kFileKinds[random.below(std::size(kFileKinds))];
+    trace(fault, fmt::format("on broker {}: files named *{}*, {} times slower", victim.value, part, fault.size));
+    const std::uint64_t before = disk.slowed_file_syncs();
+    disk.slow_down_files(part, static_cast<std::uint32_t>(fault.size));
+    later(milliseconds(fault.duration_ms), [this, &disk, &fault, before] {
+        if (disk.slowed_file_syncs() != before) cluster_.count_fault(fault.kind);
+        disk.slow_down_files({}, 1);
+    });
 }
 
 /// The fault may bite `size` times from now on, for as long as it lasts.

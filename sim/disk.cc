@@ -184,10 +184,22 @@ Event Disk::event_for(EventKind kind, DiskOp op) const {
     return Event{kind, host_.id(), kNoHost, host_.life(), op.value, 0, {}};
 }
 
-TimeNs Disk::completion_time(const Distribution& latency) {
-    const Duration takes = latency.draw(latency_) * slow_factor_;
+TimeNs Disk::completion_time(const Distribution& latency, std::uint32_t factor) {
+    const Duration takes = latency.draw(latency_) * slow_factor_ * factor;
     if (slow_factor_ != 1 && !std::exchange(slowness_was_counted_, true)) world_.faults().count(FaultKind::kDiskSlow);
     return world_.now() + takes;
+}
+
+std::uint32_t Disk::slowness_of(FileId file) const {
+    const bool is_slow =
+        slow_files_factor_ != 1 && file != 0 && name_of(file).find(slow_files_) != std::string_view::npos;
+    return is_slow ? slow_files_factor_ : 1;
+}
+
+TimeNs Disk::sync_time(FileId file) {
+    const std::uint32_t factor = slowness_of(file);
+    if (factor != 1) ++slowed_file_syncs_;
+    return completion_time(config_.sync_latency, factor);
 }
 
 void Disk::ask_sync(bool is_directory, FileId file, DiskOp op) {
@@ -195,7 +207,7 @@ void Disk::ask_sync(bool is_directory, FileId file, DiskOp op) {
     requests_.push_back(request);
     Event done = event_for(EventKind::kDiskSynced, op);
     done.b = request.id;
-    const TimeNs at = completion_time(config_.sync_latency);
+    const TimeNs at = sync_time(file);
     if (world_.is_traced()) trace("sync", is_directory ? "(names)" : name_of(file));
     queue_in_order(request.id, file, at, std::move(done));
 }
@@ -229,7 +241,7 @@ void Disk::hurry_queued() {
     for (Queued& each : queued_) {
         world_.queue().cancel(each.handle);
         TimeNs at = world_.now();
-        if (each.event.kind == EventKind::kDiskSynced) at = completion_time(config_.sync_latency);
+        if (each.event.kind == EventKind::kDiskSynced) at = sync_time(each.file);
         if (each.event.kind == EventKind::kDiskRead)
             at = completion_time(config_.read_latency);  // reads wait for nobody
         else

@@ -76,6 +76,10 @@ class Disk {
     void set_capacity(std::uint64_t bytes) { capacity_bytes_ = bytes; }
     /// Latencies times `factor` (1: normal again).
     void slow_down(std::uint32_t factor);
+    /// Syncs of files whose names contain `part` take `factor` times as long, those of others do not (1: normal again).
+    void slow_down_files(std::string_view part, std::uint32_t factor);
+    /// How many syncs slow_down_files() has made slow so far.
+    [[nodiscard]] std::uint64_t slowed_file_syncs() const { return slowed_file_syncs_; }
     /// No completion leaves the disk until `release`.
     void stall();
     void release();
@@ -127,7 +131,9 @@ class Disk {
     void recount_used_bytes();
     // Requests
     Event event_for(EventKind kind, DiskOp op) const;
-    TimeNs completion_time(const Distribution& latency);
+    TimeNs completion_time(const Distribution& latency, std::uint32_t factor = 1);
+    [[nodiscard]] std::uint32_t slowness_of(FileId file) const;
+    TimeNs sync_time(FileId file);
     void ask_sync(bool is_directory, FileId file, DiskOp op);
     void queue_in_order(std::uint64_t number, FileId file, TimeNs at, Event event);
     TimeNs in_turn_of(FileId file, TimeNs at);
@@ -174,6 +180,9 @@ class Disk {
     FileId next_file_ = 1;
     std::vector<TimeNs> last_said_at_;  // by FileId: syncs of one file finish in the order they were asked for
     std::uint32_t slow_factor_ = 1;
+    std::string slow_files_;  // a part of their names
+    std::uint32_t slow_files_factor_ = 1;
+    std::uint64_t slowed_file_syncs_ = 0;
     bool is_stalled_ = false;
     bool slowness_was_counted_ = false;
     bool stall_was_counted_ = false;

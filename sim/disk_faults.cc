@@ -130,6 +130,14 @@ void Disk::slow_down(std::uint32_t factor) {
     if (is_faster) hurry_queued();
 }
 
+void Disk::slow_down_files(std::string_view part, std::uint32_t factor) {
+    CHECK(factor > 0);
+    const bool is_faster = factor < slow_files_factor_;
+    slow_files_ = part;
+    slow_files_factor_ = factor;
+    if (is_faster) hurry_queued();
+}
+
 void Disk::stall() {
     if (!std::exchange(is_stalled_, true)) stall_was_counted_ = false;
 }
@@ -147,6 +155,7 @@ void Disk::release_held() {
 
 void Disk::restore_all() {
     capacity_bytes_ = config_.capacity_bytes;
+    slow_down_files({}, 1);
     slow_down(1);
     release();
 }

@@ -241,6 +241,20 @@ TEST_CASE("a slow disk takes its time; a stalled one answers nothing until it is
     REQUIRE(toy.delivered(FaultKind::kDiskStalled) == 1);
 }
 
+TEST_CASE("files of one kind may be slow while others are not") {
+    Sectors toy;
+    toy.disk().write("g.a", 0, Bytes::copy_of("x"));
+    toy.disk().slow_down_files("g.", 100'000);
+    toy.disk().sync("g.a", DiskOp(1));
+    toy.disk().sync("f", DiskOp(2));
+    toy.run_ms(200);
+    REQUIRE(toy.log == std::vector<Arrival>{DiskSynced{DiskOp(2), DiskError::kNone}});
+    REQUIRE(toy.disk().slowed_file_syncs() == 1);
+    toy.disk().slow_down_files({}, 1);
+    toy.run_ms(200);
+    REQUIRE(toy.log.size() == 2);
+}
+
 TEST_CASE("a disk that is fast again is soon done with what it was slow about, reads included") {
     Sectors toy;
     toy.disk().slow_down(100'000);
