@@ -1,0 +1,120 @@
+// What a power loss now would take of what a broker has promised (R2, L2, I10). Each promise is looked at as it stands,
+// and as it would be broken.
+#include <catch2/catch.hpp>
+#include <memory>
+
+#include "protocol/storage/recovery.h"
+#include "scenarios/cluster.h"
+#include "scenarios/durable_promise.h"
+#include "scenarios/plan.h"
+
+using namespace tidelock;
+using namespace tidelock::scenarios;
+using Catch::Matchers::Contains;
+
+namespace {
+
+/// A group two virtual seconds old, in which clients produce and nothing fails.
+struct Settled {
+    Settled() {
+        cluster.start_brokers();
+        cluster.start_clients();
+        cluster.world().run_until(sim::TimeNs(2'000'000'000));
+        REQUIRE(cluster.leader().has_value());
+        leader = *cluster.leader();
+    }
+    static Plan plan_without_faults() {
+        Plan plan = generate(*load_scenario("group-failover"), 1);
+        plan.faults.clear();
+        return plan;
+    }
+    const sim::Disk& disk() { return cluster.world().host(host_of(leader)).disk(); }
+    const broker::Broker& broker() { return *cluster.broker(leader); }
+    Term term() { return broker().raft.persistent.term; }
+
+    Plan plan = plan_without_faults();
+    Cluster cluster{plan, sim::DigestRecording::kNothing};
+    BrokerId leader;
+};
+
+raft::Message granted(Term term) {
+    return raft::VoteAnswer{term, Incarnation(1), Incarnation(2), true};
+}
+
+raft::Message accepted(Term term, LogIndex match_index) {
+    raft::AppendAnswer answer;
+    answer.term = term;
+    answer.accepted = true;
+    answer.match_index = match_index;
+    return answer;
+}
+
+}  // namespace
+
+TEST_CASE("a vote promises the term and the candidate (R2)") {
+    Settled group;
+    const BrokerId other(group.leader.value % 3 + 1);
+    REQUIRE_FALSE(broken_raft_promise(group.disk(), granted(group.term()), group.leader));
+    REQUIRE_THAT(broken_raft_promise(group.disk(), granted(group.term()), other).value(),
+                 Contains("its vote for broker " + std::to_string(other.value)));
+    const Term next(group.term().value + 1);
+    REQUIRE_THAT(broken_raft_promise(group.disk(), granted(next), group.leader).value(), Contains("Raft term"));
+    // Refused, or told in a term that is over: nothing is promised.
+    REQUIRE_FALSE(broken_raft_promise(group.disk(), raft::VoteAnswer{next, {}, {}, false}, group.leader));
+    REQUIRE_FALSE(broken_raft_promise(group.disk(), granted(Term(group.term().value - 1)), other));
+}
+
+TEST_CASE("an accepted append promises the entries up to its match index (R2)") {
+    Settled group;
+    const LogIndex last = raft::last_index(group.broker().raft.persistent);
+    REQUIRE_FALSE(broken_raft_promise(group.disk(), accepted(group.term(), last), BrokerId(2)));
+    REQUIRE_THAT(
+        broken_raft_promise(group.disk(), accepted(group.term(), LogIndex(last.value + 1)), BrokerId(2)).value(),
+        Contains("of which it would find those up to " + std::to_string(last.value)));
+}
+
+TEST_CASE("a leader that commits by its own copy has that copy on its disk (R4)") {
+    Settled group;
+    raft::Node node = group.broker().raft;
+    REQUIRE_FALSE(broken_leader_promise(group.disk(), node));
+    node.commit_index = LogIndex(raft::last_index(node.persistent).value + 1);
+    REQUIRE_THAT(broken_leader_promise(group.disk(), node).value(), Contains("committed by its own copy"));
+    for (auto& follower : std::get<raft::Leader>(node.role).followers) follower.match_index = node.commit_index;
+    REQUIRE_FALSE(broken_leader_promise(group.disk(), node));  // a majority without it
+}
+
+TEST_CASE("what a broker takes for durable would be found: records, topics, identity (L2, F2, I10)") {
+    Settled group;
+    REQUIRE_FALSE(broken_record_promise(group.disk(), group.broker()));
+    SECTION("another life of the data") {
+        broker::Broker renewed = group.broker();
+        renewed.identity.data_incarnation = Incarnation(99);
+        REQUIRE_THAT(broken_record_promise(group.disk(), renewed).value(), Contains("data incarnation 63"));
+    }
+    SECTION("a topic more") {
+        broker::Broker grown = group.broker();
+        grown.topics.put(storage::TopicEntry{"more", TopicId(7), 1, {}});
+        REQUIRE_THAT(broken_record_promise(group.disk(), grown).value(), Contains("newest catalogue"));
+    }
+    SECTION("records that came later") {
+        const storage::DirectoryImage before = image_after_power_loss(group.disk());
+        const auto remembered = [&] {
+            return storage::recover(before, group.broker().logs.config()).partitions.size();
+        };
+        REQUIRE(remembered() == group.broker().logs.logs().size());
+        Settled later;
+        later.cluster.world().run_until(sim::TimeNs(4'000'000'000));
+        REQUIRE_THAT(broken_record_promise(group.disk(), later.broker()).value(), Contains("would be found"));
+    }
+    SECTION("rot") {
+        const auto& logs = group.broker().logs.logs();
+        const auto held = std::find_if(logs.begin(), logs.end(), [](const storage::PartitionLog& log) {
+            return !log.files.segments().empty() && log.files.segments().front().size_bytes > 0;
+        });
+        REQUIRE(held != logs.end());
+        const storage::FileName name = storage::segment_file_name(held->tp, held->files.segments().front().base_offset);
+        sim::Disk& disk = group.cluster.world().host(host_of(group.leader)).disk();
+        REQUIRE(disk.rot_bit(name.text(), 70, 0));
+        REQUIRE_THAT(broken_record_promise(group.disk(), group.broker()).value(), Contains("would be found damaged"));
+    }
+}
