@@ -21,6 +21,7 @@ std::optional<checker::DiskDamage> damage_kind(sim::FaultKind kind) {
         case sim::FaultKind::kMisdirectedRead:
             return checker::DiskDamage::kMisdirectedRead;
         case sim::FaultKind::kReadError:
+        case sim::FaultKind::kSectorUnreadable:
             return checker::DiskDamage::kUnreadable;
         default:
             return std::nullopt;  // unsynced data, or an emptied disk

@@ -120,6 +120,8 @@ constexpr std::array<FaultInfo, kFaultKindCount> kFaults{{
           "a broker is cut off when any broker is seen doing a drawn kind of thing"),
     fault(kSlowFile, kDisk, "slow_file", of("factor", {2, 100'000}, {5, 500}), {500, 4'000}, true,
           "syncs of one drawn kind of file take that many times as long, those of others do not"),
+    destroying(kUnreadable, "unreadable", of("sectors", {1, 64}, {1, 2}), {0, 0},
+               "sectors give errors until they are overwritten"),
 }};
 
 constexpr bool in_enum_order() {

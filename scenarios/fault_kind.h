@@ -72,6 +72,7 @@ enum class FaultKind : std::uint8_t {
     kPowerLossAtStep,
     kPartitionAtStep,
     kSlowFile,
+    kUnreadable,
     kCount
 };
 

@@ -147,9 +147,17 @@ void Nemesis::heal() {
         const bool is_frozen = std::find(frozen_.begin(), frozen_.end(), broker) != frozen_.end();
         if (!is_frozen && !world_.host(host_of(broker)).is_alive()) cluster_.restart(broker);
     }
+    // It answers, sends heartbeats and can promise nothing: worse company than a dead one.
+    if (hung_) world_.host(host_of(*hung_)).disk().stall();
 }
 
-/// The rest is gone for good: as long as a majority is well, the cluster must serve (V16).
+void Nemesis::freeze(BrokerId broker) {
+    frozen_.push_back(broker);
+    cluster_.kill(broker);
+}
+
+/// The rest is gone for good, or one of them lives on with a disk that hangs: as long as a majority is well, the
+/// cluster must serve (V16).
 void Nemesis::freeze_minority() {
     sim::Rng random = world_.stream("frozen-minority", 0);
     std::vector<BrokerId> brokers = others_of(BrokerId(0));
@@ -161,8 +169,11 @@ void Nemesis::freeze_minority() {
         std::size_t pick = random.below(brokers.size());
         if (i == 0 && takes_leader && leader)
             pick = static_cast<std::size_t>(std::find(brokers.begin(), brokers.end(), *leader) - brokers.begin());
-        frozen_.push_back(brokers[pick]);
-        cluster_.kill(brokers[pick]);
+        const bool is_hung = random.below(3) == 0 && !hung_;
+        if (is_hung)
+            hung_ = brokers[pick];
+        else
+            freeze(brokers[pick]);
         brokers.erase(brokers.begin() + static_cast<std::ptrdiff_t>(pick));
     }
 }

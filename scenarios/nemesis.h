@@ -129,12 +129,14 @@ class Nemesis {
     void isolate(const PlannedFault& fault, BrokerId victim, sim::Rng& random);
 
     // disk
+    void lose_sectors(const PlannedFault& fault, BrokerId victim, sim::Rng& random);
     void slow_file(const PlannedFault& fault, BrokerId victim, sim::Rng& random);
     void limit_rate(const PlannedFault& fault, sim::FaultKind kind, std::uint32_t per_million);
     void rot(const PlannedFault& fault, BrokerId victim, sim::Rng& random);
     void empty(const PlannedFault& fault, BrokerId victim);
 
     void freeze_minority();
+    void freeze(BrokerId broker);
 
     Cluster& cluster_;
     sim::World& world_;
@@ -144,6 +146,7 @@ class Nemesis {
     std::vector<ArmedStrike> strikes_;
     std::vector<std::optional<Duration>> restart_after_;  // by broker: an armed kill's downtime
     std::vector<BrokerId> frozen_;
+    std::optional<BrokerId> hung_;  // its disk, from the heal point on
     std::array<sim::FaultRate, sim::kFaultKindCount> background_{};
     std::int64_t withheld_ = 0;
     bool is_healed_ = false;

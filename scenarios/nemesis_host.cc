@@ -170,6 +170,8 @@ void Nemesis::fire_disk(const PlannedFault& fault, sim::Rng& random) {
             return limit_rate(fault, sim::FaultKind::kMisdirectedRead, kReadFailurePpm);
         case FaultKind::kBitRot:
             return rot(fault, victim, random);
+        case FaultKind::kUnreadable:
+            return lose_sectors(fault, victim, random);
         case FaultKind::kEmptiedDisk:
             return empty(fault, victim);
         case FaultKind::kFullDisk:
@@ -216,6 +218,14 @@ void Nemesis::rot(const PlannedFault& fault, BrokerId victim, sim::Rng& random) 
     trace(fault, fmt::format("{} bits on broker {}", fault.size, victim.value));
     // The journal is small among segments, and says what they promise: it has a share of its own.
     for (std::int64_t i = 0; i < fault.size; ++i) disk.rot_random(random, random.below(4) == 0 ? "checkpoint." : "");
+}
+
+void Nemesis::lose_sectors(const PlannedFault& fault, BrokerId victim, sim::Rng& random) {
+    if (!cluster_.allows_damage(victim)) return withhold(fault, "another replica is damaged");
+    sim::Disk& disk = world_.host(host_of(victim)).disk();
+    trace(fault, fmt::format("{} sectors on broker {}", fault.size, victim.value));
+    for (std::int64_t i = 0; i < fault.size; ++i)
+        disk.lose_random_sector(random, random.below(4) == 0 ? "checkpoint." : "/");
 }
 
 void Nemesis::empty(const PlannedFault& fault, BrokerId victim) {

@@ -71,6 +71,8 @@ class Disk {
     bool rot_random(Rng& rng, std::string_view prefix = {});
     /// Lasting read error, until overwritten.
     bool make_unreadable(std::string_view file, ByteRange range);
+    /// The same of a random sector of a random file whose name contains `part`.
+    bool lose_random_sector(Rng& rng, std::string_view part = {});
     /// All files gone. For a host that is down.
     bool empty();
     void set_capacity(std::uint64_t bytes) { capacity_bytes_ = bytes; }

@@ -98,10 +98,21 @@ bool Disk::rot_random(Rng& rng, std::string_view prefix) {
     return rot_bit(victim, position, bit);
 }
 
+bool Disk::lose_random_sector(Rng& rng, std::string_view part) {
+    std::vector<std::string_view> candidates;
+    for (const auto& [name, id] : names_)
+        if (name.find(part) != std::string_view::npos && !files_.at(id).durable().empty()) candidates.push_back(name);
+    if (candidates.empty()) return false;
+    const std::string_view victim = candidates[rng.below(candidates.size())];
+    const std::uint64_t sectors = (find(victim)->durable().size() + kSectorBytes - 1) / kSectorBytes;
+    const std::uint64_t from = rng.below(sectors) * kSectorBytes;
+    return make_unreadable(victim, ByteRange{from, from + kSectorBytes});
+}
+
 bool Disk::make_unreadable(std::string_view file, ByteRange range) {
     DiskFile* const found = find(file);
     if (found == nullptr || range.from >= range.to || range.from >= found->durable().size()) return false;
-    const Damage broken = damage(FaultKind::kReadError, file, range);
+    const Damage broken = damage(FaultKind::kSectorUnreadable, file, range);
     if (!world_.faults().allows(broken)) return false;
     found->make_unreadable(range);
     world_.faults().record(broken);

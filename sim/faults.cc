@@ -44,6 +44,7 @@ constexpr std::array<std::string_view, kFaultKindCount> kNames = {
     "disk_slow",
     "disk_stalled",
     "disk_emptied",
+    "sector_unreadable",
 };
 static_assert(!kNames.back().empty());
 

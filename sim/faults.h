@@ -58,8 +58,9 @@ enum class FaultKind : std::uint8_t {
     kDiskSlow,
     kDiskStalled,
     kDiskEmptied,
+    kSectorUnreadable,
 };
-inline constexpr std::size_t kFaultKindCount = static_cast<std::size_t>(FaultKind::kDiskEmptied) + 1;
+inline constexpr std::size_t kFaultKindCount = static_cast<std::size_t>(FaultKind::kSectorUnreadable) + 1;
 
 /// `frame_lost`, `bit_rot` ...: the name used in plans, results and on the command line.
 std::string_view text_of(FaultKind kind);

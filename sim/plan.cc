@@ -153,7 +153,8 @@ void apply_to_disk(World& world, const PlannedFault& fault, HostId id) {
             }
             return;
         }
-        case FaultKind::kReadError: {
+        case FaultKind::kReadError:
+        case FaultKind::kSectorUnreadable: {
             const std::uint64_t length = static_cast<std::uint64_t>(std::max<std::int64_t>(fault.amount, 1));
             disk.make_unreadable(fault.file, ByteRange{fault.position, fault.position + length});
             return;
@@ -217,6 +218,7 @@ void apply(World& world, const PlannedFault& fault) {
             return fault.hosts.empty() ? apply_rate(world, fault) : apply_to_connections(world, fault);
         case FaultKind::kBitRot:
         case FaultKind::kReadError:
+        case FaultKind::kSectorUnreadable:
             return fault.hosts.empty() ? apply_rate(world, fault) : apply_to_each(world, fault, apply_to_disk);
         case FaultKind::kFrameLost:
         case FaultKind::kFrameDuplicated:

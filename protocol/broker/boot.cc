@@ -247,6 +247,7 @@ void start_running(Step& step) {
     drain_store(step);
     broker.in_sync = replication::InSyncSet(in_sync_config(broker));
     broker.fetcher.on_incarnation_renewed(broker.identity.data_incarnation);
+    broker.fetcher.number_requests_from(replication::RequestId(draw_id(broker) >> 32U));
     if (broker.config.preset == Preset::kStatic) {
         take_static_role(step);
         return;

@@ -60,6 +60,8 @@ std::string_view name_of(Mark mark) {
             return "log-reopened-after-failed-sync";
         case Mark::kLeaderResignedOnTopicsShown:
             return "leader-resigned-on-topics-shown";
+        case Mark::kLeaderResignedOnStalledDisk:
+            return "leader-resigned-on-stalled-disk";
         case Mark::kLeaderResignedOnFullDisk:
             return "leader-resigned-on-full-disk";
         case Mark::kLeaderResignedOnFailedSync:

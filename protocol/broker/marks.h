@@ -38,6 +38,7 @@ enum class Mark : std::uint8_t {
     kLeaderResignedOnFailedSync,   // L9
     kLeaderResignedOnTopicsShown,  // F2: a deletion was undone under a leader that knew nothing of it
     kDiskFull,
+    kLeaderResignedOnStalledDisk,    // L9
     kLeaderResignedOnFullDisk,       // L9, I10: a member in step may lead instead
     kFetchFencedOldEpoch,            // F3
     kTopicRecopied,                  // F2

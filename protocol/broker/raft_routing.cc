@@ -37,12 +37,19 @@ bool is_eligible(const Broker& broker, BrokerId member) {
     return std::ranges::any_of(set, [&](const Replica& replica) { return replica.broker == member; });
 }
 
+/// The disk takes what is written and does not say that it has: followers may be in step with records that it holds up.
+bool is_commit_stalled(const Broker& broker, Instant now) {
+    return broker.commit_since && since(*broker.commit_since, now) > broker.config.election_timeout_max;
+}
+
 /// L9: a broker that cannot append is not to lead, unless it leads already and nobody in step could take over.
-bool is_held_up_by_disk(const Broker& broker) {
+bool is_held_up_by_disk(const Broker& broker, Instant now) {
     const auto is_failed = [](const storage::PartitionLog& log) {
         return log.condition == storage::LogCondition::kFailed;
     };
-    if (!broker.is_disk_full && std::ranges::none_of(broker.logs.logs(), is_failed)) return false;
+    const bool is_held_up =
+        broker.is_disk_full || is_commit_stalled(broker, now) || std::ranges::any_of(broker.logs.logs(), is_failed);
+    if (!is_held_up) return false;
     if (!broker.leading) return true;
     const auto& lagging = broker.in_sync.lagging_members();
     return std::ranges::any_of(broker.in_sync.committed().members, [&](const Replica& member) {
@@ -63,7 +70,7 @@ std::optional<group::Entry> meaning_of(const raft::Entry& entry) {
     return std::move(*decoded);
 }
 
-raft::Eligibility own_eligibility(const Broker& broker) {
+raft::Eligibility own_eligibility(const Broker& broker, Instant now) {
     if (broker.is_identity_renewing) return raft::Eligibility::kNever;
     const bool configured_to_lead = broker.config.role != ConfiguredRole::kFollower;
     group::Metadata in_log = broker.in_log;
@@ -72,7 +79,7 @@ raft::Eligibility own_eligibility(const Broker& broker) {
             if (replica.broker == broker.config.id) replica = self(broker);
     switch (group::standing(in_log, self(broker), configured_to_lead)) {
         case group::Standing::kMayLead:
-            if (!is_held_up_by_disk(broker)) return raft::Eligibility::kMayLead;
+            if (!is_held_up_by_disk(broker, now)) return raft::Eligibility::kMayLead;
             break;
         case group::Standing::kNone:
             return raft::Eligibility::kNever;
@@ -296,6 +303,18 @@ void refresh_log_metadata(Step& step) {
     refresh_eligibility(step);
 }
 
+void watch_commit(Step& step) {
+    Broker& broker = step.broker;
+    const bool was_stalled = is_commit_stalled(broker, step.now);
+    const bool is_same = broker.commit_since && broker.commit_watched == broker.logs.commit_count();
+    if (!broker.logs.is_commit_in_flight())
+        broker.commit_since.reset();
+    else if (!is_same)
+        broker.commit_since = step.now;
+    broker.commit_watched = broker.logs.commit_count();
+    if (was_stalled && !is_commit_stalled(broker, step.now)) refresh_eligibility(step);
+}
+
 void refresh_eligibility(Step& step) {
     Broker& broker = step.broker;
     if (broker.config.preset != Preset::kGroup || broker.lifecycle != Lifecycle::kRunning) return;
@@ -303,11 +322,13 @@ void refresh_eligibility(Step& step) {
     for (const BrokerId member : broker.config.members)
         if (is_eligible(broker, member)) eligible.push_back(member);
     if (eligible != broker.raft.eligible_members) run_raft(step, raft::EligibleMembersChanged{eligible});
-    const raft::Eligibility own = own_eligibility(broker);
+    const raft::Eligibility own = own_eligibility(broker, step.now);
     if (own == broker.raft.eligibility) return;
-    const bool is_held_up = is_held_up_by_disk(broker);
+    const bool is_held_up = is_held_up_by_disk(broker, step.now);
     if (own == raft::Eligibility::kCaretakerOnly && !is_held_up) mark(step, Mark::kMayNotStand);
-    if (broker.leading && is_held_up) mark(step, Mark::kLeaderResignedOnFullDisk);
+    if (broker.leading && is_held_up)
+        mark(step, is_commit_stalled(broker, step.now) ? Mark::kLeaderResignedOnStalledDisk
+                                                       : Mark::kLeaderResignedOnFullDisk);
     run_raft(step, raft::EligibilityChanged{own});
 }
 

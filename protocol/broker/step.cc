@@ -192,8 +192,10 @@ void on_timer_fired(Step& step, TimerKind timer) {
     if (step.broker.lifecycle != Lifecycle::kRunning) return;
     switch (timer) {
         case TimerKind::kRaftElection:
+            refresh_eligibility(step);
             return run_raft(step, raft::TimerFired{raft::TimerKind::kElection});
         case TimerKind::kRaftHeartbeat:
+            refresh_eligibility(step);
             return run_raft(step, raft::TimerFired{raft::TimerKind::kHeartbeat});
         case TimerKind::kRaftTransfer:
             return run_raft(step, raft::TimerFired{raft::TimerKind::kTransfer});
@@ -242,6 +244,7 @@ void step(Broker& broker, Instant now, const Event& event, Effects& effects) {
     std::visit(EventRoute{context}, event);
     drain_store(context);
     if (broker.lifecycle == Lifecycle::kRunning && !broker.is_identity_renewing) {
+        watch_commit(context);
         broker.logs.flush(context.store);
         drain_store(context);
     }

@@ -57,6 +57,17 @@ void wait_for_topic_change(Step& step, const ClientRef& client, std::int64_t ver
     note_deadline(step, deadline);
 }
 
+/// A refusal that rests on the newest topics waits as a change does: a failover may take them back.
+void refuse_by_catalogue(Step& step, const ClientRef& client, clients::AnswerBody body) {
+    Leading& leading = *step.broker.leading;
+    if (leading.topic_changes.size() >= kTopicChangesMax) {
+        std::visit([](auto& refused) { refused.error = ErrorCode::kThrottled; }, body);
+        return answer(step, client, std::move(body));
+    }
+    wait_for_topic_change(step, client, leading.manifests_written, std::move(body));
+    settle_topic_changes(step);
+}
+
 /// Writes the changed catalogue and has the client wait for it.
 void change_topics(Step& step, const ClientRef& client, storage::TopicCatalogue catalogue, clients::AnswerBody body) {
     // A change whose client was told of a time-out may still wait for a slow disk.
@@ -122,7 +133,10 @@ std::int32_t visible_count(const storage::TopicEntry& topic) {
 /// A deletion that its leader never got through: the records are still here.
 void unhide_partition(Step& step, TopicPartition tp) {
     add_partition(step, tp);
-    step.broker.partitions.at(tp).must_reread_producers = true;
+    Partition& partition = step.broker.partitions.at(tp);
+    partition.must_reread_producers = true;
+    // Found damaged while it was hidden, and never copied again: the life that counts for it has to end first (I10).
+    if (partition.must_recopy) renew_data_incarnation(step);
 }
 
 bool shows_again(const storage::TopicCatalogue& before, const storage::TopicCatalogue& after) {
@@ -276,6 +290,7 @@ void on_create_topic(Step& step, const ClientRef& client, const clients::CreateT
         body.error = ErrorCode::kInvalidPartitions;
     else if (!apply_settings(create.settings, topic.config))
         body.error = ErrorCode::kInvalidConfig;
+    if (body.error == ErrorCode::kTopicAlreadyExists) return refuse_by_catalogue(step, client, body);
     if (body.error != ErrorCode::kNone) return answer(step, client, body);
     body.topic_id = topic.id;
     catalogue.put(std::move(topic));
@@ -313,6 +328,7 @@ void on_grow_topic(Step& step, const ClientRef& client, const clients::GrowTopic
              partition_total(catalogue) - topic->partition_count + grow.partition_count >
                  step.broker.config.partitions_max)
         body.error = ErrorCode::kInvalidPartitions;
+    if (body.error == ErrorCode::kInvalidPartitions) return refuse_by_catalogue(step, client, body);
     if (body.error != ErrorCode::kNone) return answer(step, client, body);
     storage::TopicEntry grown = *topic;
     grown.partition_count = grow.partition_count;

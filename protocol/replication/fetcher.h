@@ -147,6 +147,8 @@ class Fetcher {
     void follow(BrokerId leader, LeaderEpoch leader_epoch, Instant now, FetchEffects& effects);
     /// No leader is known, or this broker leads: everything outstanding is forgotten. The epoch is remembered.
     void stop();
+    /// Ids of this life's requests follow `id`, which no former life drew: answers to a former one's are nobody's.
+    void number_requests_from(RequestId id) { last_request_id_ = id; }
     /// The data incarnation was renewed (I10). Requests carry the new one from now on, and say of no partition what
     /// they said in the former life: the loop restarts at F1 with its next step, where on_reconciled reads every copy's
     /// ends anew.

@@ -46,11 +46,20 @@ void InSyncSet::become_leader(LeaderEpoch leader_epoch, VersionedSet committed, 
         fresh.past_incarnations = std::move(follower.past_incarnations);  // a life that is over stays over
         fresh.caught_up_at = fresh.marked_at = fresh.heard_at = now;      // the bounds of I2 count from here
         fresh.copies.resize(copies_.size());
+        if (config_.counts_incarnations) know_named_life(fresh);
         follower = std::move(fresh);
     }
     CHECK(is_in(committed_.members, config_.self));
     rebuild_acknowledgement_set(effects);
     report_under_replication(effects);
+}
+
+/// The life that the committed set names is known, heard in this epoch or not: another one ends it for good.
+void InSyncSet::know_named_life(Follower& follower) const {
+    const std::vector<Incarnation>& past = follower.past_incarnations;
+    for (const Replica& member : committed_.members)
+        if (member.broker == follower.broker && std::ranges::find(past, member.incarnation) == past.end())
+            follower.incarnation = member.incarnation;
 }
 
 void InSyncSet::step_down() {

@@ -196,6 +196,7 @@ class InSyncSet {
     [[nodiscard]] const Follower* find_follower(BrokerId broker) const;
     [[nodiscard]] bool is_same_life(const Follower& follower, Replica replica) const;
     [[nodiscard]] bool is_in(const std::vector<Replica>& set, Replica replica) const;
+    void know_named_life(Follower& follower) const;
     bool begin_life(Follower& follower, Incarnation incarnation, Instant now);
     void record_positions(Follower& follower, std::span<const FollowerPosition> positions);
     void update_caught_up(Follower& follower, Instant now);

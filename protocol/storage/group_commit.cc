@@ -85,7 +85,8 @@ void LogStore::write_journal(StoreOutputs& out) {
 void LogStore::rotate_journal(StoreOutputs& out) {
     must_rotate_journal_ = true;
     is_journal_write_failed_ = false;
-    if (journal_generation_ > 0) old_journals_.push_back(journal_generation_);
+    if (journal_generation_ > 0 && !is_journal_draft_) old_journals_.push_back(journal_generation_);
+    is_journal_draft_ = true;
     ++journal_generation_;
     commit_sequence_ = 1;
     CommitWriter writer(journal_generation_, commit_sequence_);
@@ -110,6 +111,7 @@ void LogStore::on_journal_synced(bool is_ok, StoreOutputs& out) {
     if (!is_ok || is_journal_write_failed_) return on_journal_failed(out);
     if (commit_stage_ == CommitStage::kSyncingNewJournal) {
         commit_stage_ = CommitStage::kSyncingNewDirectory;
+        is_journal_draft_ = false;
         out.effects.push_back(
             RenameFile{journal_draft_name(journal_generation_), journal_file_name(journal_generation_)});
         out.effects.push_back(SyncDirectory{expect({{}, OpKind::kJournalSync, {}, {}, {}, 0, false})});
@@ -136,7 +138,7 @@ void LogStore::on_journal_failed(StoreOutputs& out) {
     out.reports.push_back(JournalFailed{journal_attempts_, is_final});
     must_rotate_journal_ = true;
     if (commit_stage_ == CommitStage::kSyncingNewJournal)
-        stray_files_.push_back(journal_draft_name(journal_generation_));
+        out.effects.push_back(RemoveFile{journal_draft_name(journal_generation_)});
     if (is_final)
         commit_stage_ = CommitStage::kGivenUp;
     else if (is_full_)
@@ -147,6 +149,7 @@ void LogStore::on_journal_failed(StoreOutputs& out) {
 
 void LogStore::finish_commit(StoreOutputs& out) {
     commit_stage_ = CommitStage::kIdle;
+    ++commit_count_;
     journal_attempts_ = 0;
     std::vector<TopicPartition> committed;
     committed.swap(in_commit_);

@@ -42,6 +42,9 @@ RecordsRead answer(const ReadRequest& request, BatchSlice slice) {
     return {request.read_id, request.tp, slice.first_offset, slice.next_offset, std::move(slice.bytes)};
 }
 
+/// Each of two attempts.
+constexpr int kReadFailuresMax = 8;
+
 std::optional<ReadFailure> fault_of(const ReadRequest& request, const PartitionLog* log) {
     if (log == nullptr || log->is_dropping) return ReadFailure::kOutOfRange;
     if (request.from < log->log_start_offset || request.from > log->log_end_offset) return ReadFailure::kOutOfRange;
@@ -88,18 +91,26 @@ void LogStore::on_read_done(const PendingOp& op, const FileReadDone& done, Store
         return;
     }
     if (!done.content) return on_bad_read(op, *log, std::nullopt, out);
+    if (log->read_failures > 0 && op.read.from <= log->unreadable_from && log->unreadable_from < op.read.up_to)
+        log->read_failures = 0;
     const ReadRange range{op.read.from, op.read.up_to, op.read.bytes_max};
     Result<BatchSlice, BatchDamage> slice = slice_batches(*done.content, range, log->history, config_.segment.batch);
     if (!slice) return on_bad_read(op, *log, slice.error().at_offset, out);
     out.reports.push_back(answer(op.read, std::move(*slice)));
 }
 
-/// A device may answer once from the wrong place; what it answers twice is believed.
+/// A device may answer once from the wrong place; what it answers twice is believed. An error may pass, so it takes
+/// more of them until the records are given up (L4).
 void LogStore::on_bad_read(const PendingOp& op, PartitionLog& log, std::optional<Offset> bad_at, StoreOutputs& out) {
     if (!op.is_retry) return issue_read(op.read, true, log, out);
     const ReadFailure reason = bad_at ? ReadFailure::kDamaged : ReadFailure::kIo;
     out.reports.push_back(ReadFailed{op.read.read_id, op.tp, reason});
-    if (!bad_at) return;
+    if (!bad_at) {
+        if (log.read_failures++ == 0) log.unreadable_from = op.read.from;
+        if (log.read_failures < kReadFailuresMax) return;
+        bad_at = log.unreadable_from;
+        log.read_failures = 0;
+    }
     // Above the durable end it may be a write that failed without being told yet: the log falls back to its durable
     // end.
     if (*bad_at < log.durable_end_offset)

@@ -205,6 +205,8 @@ struct PartitionLog {
     Offset captured_end;                 // meaningful while is_in_commit
     LeaderEpoch reported_epoch;          // Persisted was reported with this epoch
     bool is_promised = false;            // Persisted was reported in this life of the store
+    Offset unreadable_from;              // meaningful while read_failures > 0: where they began
+    int read_failures = 0;               // device errors since that was read last
     std::uint64_t cut_count = 0;         // the store's at the latest cut; a read that was out while it moved is void
     std::vector<FileName> doomed_files;  // found by recovery past damage; go with the next cut
     bool operator==(const PartitionLog&) const = default;
@@ -264,6 +266,8 @@ class LogStore {
     [[nodiscard]] const EpochHistory* history(const TopicPartition& tp) const;
     [[nodiscard]] const std::vector<PartitionLog>& logs() const { return logs_; }
     [[nodiscard]] bool is_commit_in_flight() const { return commit_stage_ != CommitStage::kIdle; }
+    /// Commits that have ended in this life.
+    [[nodiscard]] std::uint64_t commit_count() const { return commit_count_; }
     /// Nothing can be persisted any more (JournalFailed is_final) until resume().
     [[nodiscard]] bool is_given_up() const { return commit_stage_ == CommitStage::kGivenUp; }
     [[nodiscard]] const LogStoreConfig& config() const { return config_; }
@@ -357,6 +361,8 @@ class LogStore {
                                 // a journal always mean that one was lost
 
     CommitStage commit_stage_ = CommitStage::kIdle;
+    std::uint64_t commit_count_ = 0;
+    bool is_journal_draft_ = false;  // the newest journal has not got its name yet
     std::vector<TopicPartition> in_commit_;
     int commit_syncs_outstanding_ = 0;
     bool is_names_dirty_ = false;  // removals, or names found at recovery

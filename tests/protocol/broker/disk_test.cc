@@ -36,6 +36,20 @@ TEST_CASE("a leader with a full disk gives up the lead, and does not get it back
     REQUIRE(bench.transfer_to(1));
 }
 
+TEST_CASE("a leader whose disk hangs gives up the lead, though followers are in step with what it cannot promise (L9)",
+          "[broker]") {
+    Bench bench = formed_group();
+    bench.hold(1, storage::FileOwner::kLogStore);
+    const CorrelationId asked = bench.ask(1, produce_to("orders", Acks::kAll, seconds(5)));
+    REQUIRE(bench.advance_until([&] { return bench.serving() > 1; }, seconds(3)));
+    REQUIRE(!bench.is_answered(asked, clients::ErrorCode::kNone));
+    const CorrelationId again = bench.ask(bench.serving(), produce_to("orders", Acks::kAll, seconds(20)));
+    REQUIRE(bench.advance_until([&] { return bench.is_answered(again, clients::ErrorCode::kNone); }));
+    bench.release(1);
+    REQUIRE(bench.advance_until([&] { return bench.is_whole(); }));
+    REQUIRE(bench.transfer_to(1));
+}
+
 TEST_CASE("a group whose disks are all full serves again when they are not", "[broker]") {
     Bench bench = formed_group();
     for (std::int32_t id = 1; id <= 3; ++id) bench.fill_disk(id);

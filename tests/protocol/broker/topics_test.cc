@@ -39,6 +39,26 @@ TEST_CASE("a topic is told to be created once every member that counts would fin
     REQUIRE(knows(bench.at(follower), "bills"));
 }
 
+// A refusal tells of the topic too: whoever hears that it exists would rest on what a failover may take back.
+TEST_CASE("a topic is told to exist already once every member that counts would find it again (F2)", "[broker]") {
+    Bench bench = formed_group();
+    const std::int32_t leader = bench.serving();
+    const std::int32_t follower = leader == 1 ? 2 : 1;
+    bench.hold(follower, FileOwner::kTopics);
+    bench.ask(leader, clients::CreateTopicRequest{"bills", 1, {}});
+    bench.advance(milliseconds(100));
+    const CorrelationId again = bench.ask(leader, clients::CreateTopicRequest{"bills", 1, {}});
+    const CorrelationId grown = bench.ask(leader, clients::GrowTopicRequest{"bills", 1});
+    bench.advance(milliseconds(500));
+    REQUIRE(bench.answer_to(again) == nullptr);
+    REQUIRE(bench.answer_to(grown) == nullptr);
+    bench.release(follower);
+    REQUIRE(bench.advance_until([&] { return bench.is_answered(again, ErrorCode::kTopicAlreadyExists); }));
+    REQUIRE(bench.is_answered(grown, ErrorCode::kInvalidPartitions));
+    const CorrelationId known = bench.ask(leader, clients::CreateTopicRequest{"bills", 1, {}});
+    REQUIRE(bench.is_answered(known, ErrorCode::kTopicAlreadyExists));  // at once when it is everywhere
+}
+
 TEST_CASE("a deleted topic is not listed, named or not, from when it is hidden (F2)", "[broker]") {
     Bench bench = formed_group();
     const std::int32_t leader = bench.serving();
@@ -170,7 +190,8 @@ TEST_CASE("a leader under which a deletion is undone leads on only in a new epoc
     REQUIRE(bench.advance_until([&] { return bench.is_whole(); }));
 }
 
-// 1. Broker 3 is away while a topic is created and leader 1 hides it to delete it; broker 2's write of that is not durable.
+// 1. Broker 3 is away while a topic is created and leader 1 hides it to delete it; broker 2's write of that is not
+// durable.
 // 2. Broker 3 learns of the topic, hidden from the start. Broker 2 leads with the topic shown.
 TEST_CASE("a topic first heard of while it was being deleted is there when that is undone (F2)", "[broker]") {
     Bench bench = formed_group();

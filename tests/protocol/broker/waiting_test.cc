@@ -117,7 +117,8 @@ TEST_CASE("a consumer whose topic is deleted while its read is out is answered (
 TEST_CASE("who waits for a producer id is told when none can be confirmed in time (T2)", "[broker]") {
     Bench bench = formed_group();
     const std::int32_t leader = bench.serving();
-    bench.hold(leader, storage::FileOwner::kLogStore);
+    for (std::int32_t id = 1; id <= 3; ++id)
+        if (id != leader) bench.hold(id, storage::FileOwner::kLogStore);
     const CorrelationId asked = bench.ask(leader, clients::InitProducerIdRequest{});
     REQUIRE(bench.answer_to(asked) == nullptr);
     bench.advance(seconds(6));

@@ -227,6 +227,12 @@ TEST_CASE("stale answers change nothing: another request, another phase, another
     CHECK(story.effects.empty());
     CHECK(story.fetcher == before);
 
+    // A former life's answer, as its requests were numbered like this one's once.
+    story.fetcher.number_requests_from(RequestId(1'000));
+    story.fetcher.on_fetch_answer(story.answer({Story::records()}), story.now, story.next());
+    CHECK(story.effects.empty());
+    story.fetcher.number_requests_from(story.fetch.header.request_id);
+
     story.fetcher.follow(kLeader, LeaderEpoch(6), story.now, story.next());
     story.fetcher.on_fetch_answer(story.answer({Story::records()}), story.now, story.next());
     CHECK(story.effects.empty());

@@ -277,6 +277,16 @@ TEST_CASE("I10: a late message of a life that is over changes nothing") {
     REQUIRE(story.set.position(kC2, kOne) == Offset(0));
 }
 
+TEST_CASE(
+    "I10: a late message of the life that the set names is not taken for a new life, if another was heard before") {
+    Story story(config_of());
+    story.fetch(kC2, 3, 10);
+    story.fetch(kC, 10, 20);  // on its way since before the broker lost its disk
+    REQUIRE_FALSE(story.set.position(kC, kOne));
+    story.fetch(kC2, 4, 30);
+    REQUIRE(story.set.position(kC2, kOne) == Offset(4));
+}
+
 TEST_CASE("I10: at the minimum a dead life is replaced by the new one in one change, so the size never falls (I11)") {
     Story story(config_of(), {kA, kC});
     story.fetch(kC2, 0, 20);

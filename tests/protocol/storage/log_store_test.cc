@@ -198,6 +198,31 @@ TEST_CASE("a bad batch is read twice, then it is damage and the log is closed (L
     REQUIRE(disk.store.view(kPartition)->durable_end_offset == damages[0].at_offset);
 }
 
+TEST_CASE("a sector that gives errors is damage when it has given them often enough, not at the first (L4)") {
+    Disk disk;
+    disk.append(3, 1);
+    disk.settle();
+    const auto read_in_vain = [&] {
+        disk.store.read({ReadId(1), kPartition, Offset(1), Offset(3), 1000}, disk.out);
+        for (int attempt = 0; attempt < 2; ++attempt) {
+            const auto* read = std::get_if<ReadFile>(&disk.out.effects.back());
+            REQUIRE(read != nullptr);
+            disk.store.step(FileReadDone{read->op, tl::unexpected(ReadError{})}, disk.out);
+        }
+        disk.out.clear();
+    };
+    for (int i = 0; i < 7; ++i) read_in_vain();
+    REQUIRE(disk.store.view(kPartition)->condition == LogCondition::kOpen);
+    // What was unreadable is read after all: it counts anew.
+    disk.store.read({ReadId(2), kPartition, Offset(0), Offset(3), 1000}, disk.out);
+    disk.settle();
+    for (int i = 0; i < 7; ++i) read_in_vain();
+    REQUIRE(disk.store.view(kPartition)->condition == LogCondition::kOpen);
+    read_in_vain();
+    REQUIRE(disk.store.view(kPartition)->condition == LogCondition::kDamaged);
+    REQUIRE(disk.store.view(kPartition)->damaged_at.has_value());
+}
+
 TEST_CASE("reads outside the log are refused, at its end they are empty") {
     Disk disk = ten_records();
     const auto read = [&](int from) {
