@@ -88,7 +88,9 @@ CallReply Client::await_leader_call(const clients::RequestBody& body, Duration t
     std::int32_t hints_left = kHintsMax;
     for (std::int32_t hosts_tried = 1;; ++hosts_tried) {
         CallReply reply = await_call(target_, body, timeout);
-        if (reply.end == CallEnd::kNoAnswer) try_next_host();
+        // Who knows of no leader may be the last to learn of one, with a disk that hangs for example.
+        const bool is_in_the_dark = reply.end == CallEnd::kAnswered && reply.error() == ErrorCode::kLeaderNotAvailable;
+        if (reply.end == CallEnd::kNoAnswer || is_in_the_dark) try_next_host();
         if (reply.end != CallEnd::kAnswered || !is_for_another_host(reply.error())) return reply;
         const BrokerId hint = reply.answer.leader_hint;
         const bool is_hint_usable = hint.value >= 1 && hint.value <= workload_->broker_count && hint != target_;

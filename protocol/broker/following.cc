@@ -24,11 +24,6 @@ replication::LocalEnds local_ends(const Broker& broker, TopicPartition tp) {
                                   broker.partitions.at(tp).high_watermark.value()};
 }
 
-void forget_past(Partition& partition, Offset log_end_offset) {
-    partition.tail.truncate(log_end_offset);
-    if (!partition.producers.truncate_to(log_end_offset)) partition.must_reread_producers = true;
-}
-
 /// Follower's watermark: what the leader said, as far as this copy is durable.
 void follow_high_watermark(Step& step, TopicPartition tp, Offset leader_high_watermark) {
     Broker& broker = step.broker;
@@ -147,6 +142,11 @@ struct FetchRoute {
 };
 
 }  // namespace
+
+void forget_past(Partition& partition, Offset log_end_offset) {
+    partition.tail.truncate(log_end_offset);
+    if (!partition.producers.truncate_to(log_end_offset)) partition.must_reread_producers = true;
+}
 
 void run_fetcher(Step& step, replication::FetchEffects& effects) {
     const replication::FetchEffects taken = std::move(effects);

@@ -172,6 +172,8 @@ void on_follower_read(Step& step, const FollowerRead& purpose, const storage::Re
 std::uint64_t manifest_digest(const Broker& broker);
 
 // following.cc: the follower's effects on its own logs
+/// What is kept in memory of records at and past `log_end_offset`, which are gone.
+void forget_past(Partition& partition, Offset log_end_offset);
 void run_fetcher(Step& step, replication::FetchEffects& effects);
 void on_fetcher_timer(Step& step);
 void finish_reconciling(Step& step);

@@ -49,9 +49,7 @@ storage::FileOwner owner_of_event(const Broker& broker, const storage::FileEvent
 void cut_after_failure(Step& step, TopicPartition tp, Offset log_end_offset) {
     const auto found = step.broker.partitions.find(tp);
     if (found == step.broker.partitions.end()) return;
-    Partition& partition = found->second;
-    partition.tail.truncate(log_end_offset);
-    if (!partition.producers.truncate_to(log_end_offset)) partition.must_reread_producers = true;
+    forget_past(found->second, log_end_offset);
     observe(step, LogTruncated{tp, log_end_offset, CutReason::kFailedSync});
 }
 

@@ -87,10 +87,6 @@ const CommittedOffset* OffsetTable::find(const OffsetKey& key) const {
     return at == committed_.end() ? nullptr : &at->second;
 }
 
-bool OffsetTable::has_pending(const OffsetKey& key) const {
-    return std::any_of(pending_.begin(), pending_.end(), [&key](const Pending& pending) { return pending.key == key; });
-}
-
 std::vector<OffsetKey> OffsetTable::keys_of_topic(TopicId topic) const {
     boost::container::flat_set<OffsetKey> keys;
     for (const auto& [key, value] : committed_)

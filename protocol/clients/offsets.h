@@ -54,8 +54,6 @@ class OffsetTable {
     void on_high_watermark(Offset high_watermark);
     /// The committed offset below the high watermark; null: none.
     [[nodiscard]] const CommittedOffset* find(const OffsetKey& key) const;
-    /// A commit of this key is in the log and not yet below the high watermark.
-    [[nodiscard]] bool has_pending(const OffsetKey& key) const;
     /// Keys of a deleted topic, to be tombstoned, without those whose tombstone is in the log already. They show until
     /// their tombstones do, which nobody can see as the topic id is gone.
     [[nodiscard]] std::vector<OffsetKey> keys_of_topic(TopicId topic) const;

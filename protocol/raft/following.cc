@@ -8,12 +8,7 @@ namespace tidelock::raft {
 namespace {
 
 AppendAnswer answer_to(const Node& node, const AppendRequest& request) {
-    AppendAnswer answer;
-    answer.term = std::max(node.persistent.term, knows_membership(node) ? Term(0) : request.term);
-    answer.follower_incarnation = node.persistent.incarnation;
-    answer.believed_incarnation = request.follower_incarnation;
-    answer.leader_incarnation = request.leader_incarnation;
-    answer.participation = participation(node);
+    auto answer = begin_answer<AppendAnswer>(node, request);
     answer.match_index = request.prev_log_index;
     return answer;
 }

@@ -2,8 +2,9 @@
 /// effects in order, and keeps its own applied state.
 ///
 /// Contract. Whatever promises rest on (term, vote, log, admission) is told to nobody before `Persisted` covers it: the
-/// node queues those messages itself. The host answers every `Persist` once the state of that moment or a later one is
-/// durable. A SetTimer replaces the timer of the same kind. Messages may be lost, repeated, reordered and late.
+/// node queues those messages itself. A refusal promises nothing and may name a term that is not durable yet. The host
+/// answers every `Persist` once the state of that moment or a later one is durable. A SetTimer replaces the timer of
+/// the same kind. Messages may be lost, repeated, reordered and late.
 ///
 /// The owner: sends `EligibilityChanged` and `EligibleMembersChanged` whenever its opinion changes (G2), before
 /// `Started` at boot; on `BecameLeader` without caretaker it proposes its claim as the first entry (R4); it follows

@@ -18,12 +18,7 @@ void encode_outgoing(const Node& node, Leader& leader) {
 }
 
 SnapshotAnswer answer_to(const Node& node, const SnapshotRequest& request) {
-    SnapshotAnswer answer;
-    answer.term = std::max(node.persistent.term, knows_membership(node) ? Term(0) : request.term);
-    answer.follower_incarnation = node.persistent.incarnation;
-    answer.believed_incarnation = request.follower_incarnation;
-    answer.leader_incarnation = request.leader_incarnation;
-    answer.participation = participation(node);
+    auto answer = begin_answer<SnapshotAnswer>(node, request);
     answer.last_index = request.last_index;
     return answer;
 }

@@ -1,6 +1,8 @@
 /// What the stories of one step share: raft.cc dispatches, each other file tells one story. Not for owners.
 #pragma once
 
+#include <algorithm>
+
 #include "protocol/raft/raft.h"
 
 namespace tidelock::raft {
@@ -101,5 +103,19 @@ void finish_transfer(Step& s, Leader& leader, bool succeeded);
 /// A caretaker picks the next reachable eligible member (G9).
 void start_caretaker_transfer(Step& s);
 void on_timeout_now(Step& s, BrokerId from, const TimeoutNow& message);
+
+/// The answer's head, as every follower begins it: whose it is, whom it answers, in which term.
+template <typename Answer, typename Request>
+Answer begin_answer(const Node& node, const Request& request) {
+    Answer answer;
+    // Who does not know its group yet has no term of its own.
+    const bool knows_group = !is_empty(node.persistent);
+    answer.term = std::max(node.persistent.term, knows_group ? Term(0) : request.term);
+    answer.follower_incarnation = node.persistent.incarnation;
+    answer.believed_incarnation = request.follower_incarnation;
+    answer.leader_incarnation = request.leader_incarnation;
+    answer.participation = participation(node);
+    return answer;
+}
 
 }  // namespace tidelock::raft

@@ -70,7 +70,7 @@ struct ApplyManifest {
     Manifest manifest;
     bool operator==(const ApplyManifest&) const = default;
 };
-/// Cut the log to `offset` (L6), durably, then call on_log_cut.
+/// Cut the log to `offset` (L6), then call on_log_cut. Nothing is told of the new end before it is durable.
 struct Truncate {
     TopicPartition partition;
     Offset offset;
@@ -161,7 +161,7 @@ class Fetcher {
     /// Applying failed on the local disk: tried again from F1 after a back-off.
     void on_reconcile_failed(Instant now, FetchEffects& effects);
     void on_epoch_end_answer(const EpochEndAnswer& answer, Instant now, FetchEffects& effects);
-    /// A Truncate, Reset or Discard is done and durable.
+    /// A Truncate, Reset or Discard counts from now on; the durable end in `ends` is what is durable of it.
     void on_log_cut(const LocalEnds& ends, Instant now, FetchEffects& effects);
     void on_fetch_answer(const FetchAnswer& answer, Instant now, FetchEffects& effects);
     /// All Appends of the last answer are carried out and their new ends were reported by on_local_logs_changed.

@@ -45,12 +45,6 @@ LeaderEpoch EpochHistory::epoch_at(Offset offset) const {
     return above == entries_.begin() ? LeaderEpoch(0) : std::prev(above)->leader_epoch;
 }
 
-std::optional<EpochStart> EpochHistory::first_above(LeaderEpoch leader_epoch) const {
-    const auto above = std::upper_bound(entries_.begin(), entries_.end(), leader_epoch,
-                                        [](LeaderEpoch e, const EpochStart& entry) { return e < entry.leader_epoch; });
-    return above == entries_.end() ? std::nullopt : std::optional<EpochStart>(*above);
-}
-
 bool EpochHistory::contains(LeaderEpoch leader_epoch) const {
     return std::any_of(entries_.begin(), entries_.end(),
                        [&](const EpochStart& entry) { return entry.leader_epoch == leader_epoch; });

@@ -32,9 +32,6 @@ class EpochHistory {
     [[nodiscard]] std::optional<EpochEnd> epoch_end(LeaderEpoch leader_epoch, Offset log_end_offset) const;
     /// The epoch of a record at `offset`; 0 (none) before the first entry.
     [[nodiscard]] LeaderEpoch epoch_at(Offset offset) const;
-    /// The first entry with an epoch above `leader_epoch`, if any (L6: where to cut when an answer's epoch is unknown
-    /// here).
-    [[nodiscard]] std::optional<EpochStart> first_above(LeaderEpoch leader_epoch) const;
     [[nodiscard]] bool contains(LeaderEpoch leader_epoch) const;
     /// Latest entry, if any.
     [[nodiscard]] std::optional<EpochStart> latest() const;

@@ -334,7 +334,6 @@ class LogStore {
     void capture(PartitionLog& log, StoreOutputs& out);
     void on_data_synced(PartitionLog* log, bool is_ok, StoreOutputs& out);
     void on_names_synced(bool is_ok, StoreOutputs& out);
-    void finish_data_syncs(StoreOutputs& out);
     void write_journal(StoreOutputs& out);
     void rotate_journal(StoreOutputs& out);
     void on_journal_synced(bool is_ok, StoreOutputs& out);

@@ -45,7 +45,7 @@ class StateFile {
     StateFileOutcome step(const FileEvent& event, std::vector<FileEffect>& effects);
     /// Makes a recovered content durable in both copies. Outcome kDurable follows. Begins by itself at the first write.
     void start_repair(std::vector<FileEffect>& effects);
-    /// Tries again after kFull.
+    /// Tries again after kFull or kFailed.
     void resume(std::vector<FileEffect>& effects);
 
     /// Every write up to this one is durable in both copies.

@@ -22,8 +22,6 @@ TEST_CASE("an epoch ends where the next one starts, the latest at the log end (L
     REQUIRE(history.epoch_end(LeaderEpoch(9), Offset(30)) == EpochEnd{LeaderEpoch(4), Offset(30)});
     REQUIRE_FALSE(history.epoch_end(LeaderEpoch(0), Offset(30)).has_value());
     REQUIRE_FALSE(EpochHistory().epoch_end(LeaderEpoch(5), Offset(30)).has_value());
-    REQUIRE(history.first_above(LeaderEpoch(1)) == EpochStart{LeaderEpoch(3), Offset(10)});
-    REQUIRE_FALSE(history.first_above(LeaderEpoch(4)).has_value());
 }
 
 TEST_CASE("an epoch that wrote nothing still has an answer until another starts at its offset (F5)") {
