@@ -57,6 +57,7 @@ broker::Config broker_config(const Settings& settings, BrokerId id) {
     config.raft_log_entries_max = int32_of(settings, Setting::kRaftLogEntriesMax);
     config.raft_entries_per_append_max = int32_of(settings, Setting::kRaftEntriesPerAppendMax);
     config.raft_append_window_max = int32_of(settings, Setting::kRaftAppendWindowMax);
+    config.internal_spare_records = int32_of(settings, Setting::kInternalSpareRecords);
     config.isr_lag = milliseconds(settings[Setting::kIsrLagMs]);
     if (settings[Setting::kReplicaLagTimeoutMs] > 0)
         config.replica_lag_timeout = milliseconds(settings[Setting::kReplicaLagTimeoutMs]);

@@ -47,6 +47,8 @@ constexpr std::array<SettingInfo, kSettingCount> kSettings{{
             "entries in one append (R9)"),
     integer(kRaftAppendWindowMax, "broker.raft_append_window_max", {1, 100'000}, 256,
             "entries sent to a follower and not acknowledged (R9)"),
+    integer(kInternalSpareRecords, "broker.internal_spare_records", {1, 1'000'000}, 1'024,
+            "records an internal topic may hold beyond four times what it has to (T1, T2)"),
     integer(kIsrLagMs, "broker.isr_lag_ms", {50, 600'000}, 3'000, "ms behind before a member is removed (I2)"),
     integer(kReplicaLagTimeoutMs, "broker.replica_lag_timeout_ms", {0, 600'000}, 0,
             "ms without a fetch before removal (I2, 002); 0: no such bound"),

@@ -32,6 +32,7 @@ enum class Setting : std::uint8_t {
     kRaftLogEntriesMax,
     kRaftEntriesPerAppendMax,
     kRaftAppendWindowMax,
+    kInternalSpareRecords,
     kIsrLagMs,
     kReplicaLagTimeoutMs,
     kReplicaLagRecordsMax,

@@ -123,7 +123,8 @@ struct WaitingTopicChange {
 struct LogStartMove {
     TopicPartition partition;
     Offset log_start_offset;
-    Offset written_end;  // exclusive: the topic's high watermark has to reach it
+    TopicPartition home;  // where what has to be kept was written
+    Offset written_end;   // exclusive: the high watermark there has to reach it
     std::optional<ClientRef> client;
     Instant deadline;  // of the client
     bool operator==(const LogStartMove&) const = default;

@@ -62,6 +62,7 @@ struct Config {
     std::int32_t parked_fetches_max = 1'000;
     bool ack_leader_durably = false;               // A5: acks=leader waits for the local sync
     std::int32_t tail_cache_bytes_max = 64 << 10;  // newest records of a partition kept in memory
+    std::int32_t internal_spare_records = 1'024;   // what an internal topic may hold beyond four times what it has to
     std::int32_t topics_max = 10'000;
     std::int32_t partitions_max = 10'000;
 

@@ -145,6 +145,7 @@ void on_offset_commit(Step& step, const ClientRef& client, const clients::Reques
     waiting.is_offset_commit = true;
     wait_for_policy(step, broker.partitions[*tp], waiting, broker.config.request_timeout * 5);
     wake_followers(step, *tp);
+    rewrite_offset_records(step);
 }
 
 void on_offset_fetch(Step& step, const ClientRef& client, const clients::Request& request,

@@ -6,6 +6,9 @@
 // start, into the topic of producers, and waits until that is confirmed. Every new leader reads the topic before it
 // opens (G3): it knows those producers again, and a log start that a client was told of holds across a failover.
 //
+// The internal topics themselves are kept short: now and then a leader writes what they have to say behind what they
+// hold, and moves their log start past the rest once that is confirmed.
+//
 // Turned down: a file of producers beside each log, as Kafka has it. A copy that begins at its leader's log start (L7)
 // has no such file, so a failover to it would forget; and it would be one more thing for recovery to vouch for.
 #include <algorithm>
@@ -19,18 +22,18 @@ namespace {
 using clients::ErrorCode;
 
 constexpr std::size_t kClientMovesMax = 100;
-/// The topic is written anew when it has this many records more than four times what it had to keep.
-constexpr std::int64_t kSpareRecords = 1024;
-constexpr std::int32_t kStateRecordBytesMax = 256;  // with everything around it
+constexpr std::int32_t kRecordsABatch = 500;
+constexpr std::size_t kRecordBytesBesides = 32;  // at most, around key and value
 
-/// Records for the topic of producers, in batches that fit.
+/// Records for an internal topic, in batches that fit.
 class StateRecords {
   public:
-    explicit StateRecords(const Config& config)
-        : records_max_(std::clamp(config.batch_bytes_max / kStateRecordBytesMax, 1, 500)) {}
+    explicit StateRecords(const Config& config) : bytes_max_(static_cast<std::size_t>(config.batch_bytes_max)) {}
 
     void add(const std::optional<Bytes>& key, const Bytes& value) {
-        if (builder_.record_count() >= records_max_) flush();
+        const std::size_t adds = (key ? key->size() : 0) + value.size() + kRecordBytesBesides;
+        const bool is_full = builder_.record_count() >= kRecordsABatch || builder_.size_bytes() + adds > bytes_max_;
+        if (is_full && builder_.record_count() > 0) flush();
         const auto key_view = key ? std::optional<storage::BytesView>(key->span()) : std::nullopt;
         builder_.add(0, key_view, value.span());
         ++count_;
@@ -53,7 +56,7 @@ class StateRecords {
         builder_ = storage::RecordBatchBuilder(storage::BatchOptions{});
     }
 
-    std::int32_t records_max_;
+    std::size_t bytes_max_;
     storage::RecordBatchBuilder builder_{storage::BatchOptions{}};
     std::vector<Bytes> batches_;
     std::int64_t count_ = 0;
@@ -84,7 +87,7 @@ ErrorCode begin_log_start_move(Step& step, TopicPartition tp, Offset to, std::op
     if (!written_end) return written_end.error();
     if (!broker.leading) return ErrorCode::kLeadershipEnded;
     const Instant deadline = step.now + broker.config.request_timeout * 5;
-    broker.leading->log_start_moves.push_back(LogStartMove{tp, to, *written_end, client, deadline});
+    broker.leading->log_start_moves.push_back(LogStartMove{tp, to, *home, *written_end, client, deadline});
     if (client) note_deadline(step, deadline);
     return ErrorCode::kNone;
 }
@@ -124,6 +127,25 @@ StateRecords everything_known(const Broker& broker) {
         records.add_states(tp, partition.producers.states_between(Offset(0), log_start_offset));
     }
     return records;
+}
+
+bool is_too_long(const Broker& broker, TopicPartition home, std::int64_t records_kept) {
+    const auto view = broker.logs.view(home);
+    const auto& moves = broker.leading->log_start_moves;
+    return view->log_end_offset - view->log_start_offset > broker.config.internal_spare_records + 4 * records_kept &&
+           std::ranges::find(moves, home, &LogStartMove::partition) == moves.end();
+}
+
+/// Writes `records` behind what `home` holds, which goes once they are confirmed. False: there is nothing to write, or
+/// not all could be; what was does no harm.
+bool rewrite(Step& step, TopicPartition home, StateRecords& records) {
+    Broker& broker = step.broker;
+    const Offset before = broker.logs.view(home)->log_end_offset;
+    if (records.count() == 0) return false;
+    const auto written_end = append_records(step, home, records);
+    if (!written_end || !broker.leading) return false;
+    broker.leading->log_start_moves.push_back(LogStartMove{home, before, home, *written_end, std::nullopt, Instant{}});
+    return true;
 }
 
 }  // namespace
@@ -189,12 +211,10 @@ void settle_log_start_moves(Step& step) {
     Broker& broker = step.broker;
     const bool is_serving = broker.leading && broker.leading->stage == LeadingStage::kServing;
     if (!is_serving || broker.leading->log_start_moves.empty()) return;
-    const auto home = internal_partition(broker, clients::kProducerIdsTopic);
-    if (!home) return;
-    const Offset confirmed_end = broker.partitions.at(*home).high_watermark.value();
     // A new leader's watermark may lag what the one before it moved a log start to (L7).
     const auto is_due = [&](const LogStartMove& move) {
-        return move.written_end <= confirmed_end &&
+        const auto home = broker.partitions.find(move.home);
+        return home != broker.partitions.end() && move.written_end <= home->second.high_watermark.value() &&
                broker.partitions.at(move.partition).high_watermark.value() >= move.log_start_offset;
     };
     for (const LogStartMove& move : take_moves(*broker.leading, is_due)) {
@@ -231,12 +251,13 @@ void apply_producer_state(Step& step, const clients::ProducerStateKey& key, cons
         return;
     }
     const auto log_start_offset = clients::decode_log_start(value);
-    if (!log_start_offset) return;
+    const auto home = internal_partition(broker, clients::kProducerIdsTopic);
+    if (!log_start_offset || !home) return;
     // Nobody asks for moves before the leader serves: these are all there are, one a partition, sorted.
     auto& moves = broker.leading->log_start_moves;
     const auto at = std::ranges::lower_bound(moves, key.partition, {}, &LogStartMove::partition);
     if (at == moves.end() || at->partition != key.partition)
-        moves.insert(at, LogStartMove{key.partition, *log_start_offset, Offset(0), std::nullopt, Instant{}});
+        moves.insert(at, LogStartMove{key.partition, *log_start_offset, *home, Offset(0), std::nullopt, Instant{}});
     else
         at->log_start_offset = std::max(at->log_start_offset, *log_start_offset);
 }
@@ -244,23 +265,25 @@ void apply_producer_state(Step& step, const clients::ProducerStateKey& key, cons
 void rewrite_producer_records(Step& step) {
     Broker& broker = step.broker;
     const auto home = internal_partition(broker, clients::kProducerIdsTopic);
-    if (!broker.leading || !home) return;
-    const auto view = broker.logs.view(*home);
-    Leading& leading = *broker.leading;
-    const bool is_long =
-        view->log_end_offset - view->log_start_offset > kSpareRecords + 4 * leading.producer_records_kept;
-    const bool is_under_way =
-        std::ranges::find(leading.log_start_moves, *home, &LogStartMove::partition) != leading.log_start_moves.end();
+    if (!broker.leading || !home || !is_too_long(broker, *home, broker.leading->producer_records_kept)) return;
     // A topic whose deletion may still be undone shows nothing that could be written anew.
     const bool is_deleting = std::ranges::any_of(
         broker.topics.topics, [](const storage::TopicEntry& topic) { return topic.config.is_deleting; });
-    if (!is_long || is_under_way || is_deleting) return;
+    if (is_deleting) return;
     StateRecords records = everything_known(broker);
-    if (records.count() == 0) return;
-    const auto written_end = append_records(step, *home, records);
-    if (!written_end || !broker.leading) return;
-    leading.producer_records_kept = records.count();
-    leading.log_start_moves.push_back(LogStartMove{*home, view->log_end_offset, *written_end, std::nullopt, Instant{}});
+    if (rewrite(step, *home, records)) broker.leading->producer_records_kept = records.count();
+}
+
+void rewrite_offset_records(Step& step) {
+    Broker& broker = step.broker;
+    const auto home = internal_partition(broker, clients::kConsumerOffsetsTopic);
+    if (!broker.leading || !home) return;
+    const auto kept = static_cast<std::int64_t>(broker.leading->offsets.size());
+    if (!is_too_long(broker, *home, kept)) return;
+    StateRecords records(broker.config);
+    for (const auto& [key, value] : broker.leading->offsets.newest())
+        records.add(clients::encode_key(key), clients::encode_value(value));
+    if (rewrite(step, *home, records)) mark(step, Mark::kOffsetsWrittenAnew);
 }
 
 }  // namespace tidelock::broker

@@ -82,6 +82,8 @@ std::string_view name_of(Mark mark) {
             return "produce-timed-out";
         case Mark::kProduceOutcomeUnknown:
             return "produce-outcome-unknown";
+        case Mark::kOffsetsWrittenAnew:
+            return "offsets-written-anew";
         case Mark::kOffsetsRebuilt:
             return "offsets-rebuilt";
         case Mark::kServingWaitedForHighWatermark:

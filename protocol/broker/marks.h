@@ -47,6 +47,7 @@ enum class Mark : std::uint8_t {
     kOutOfOrderProduceRefused,       // T2
     kProduceTimedOut,                // A5
     kProduceOutcomeUnknown,          // A6: role change ended a waiting produce
+    kOffsetsWrittenAnew,             // T1: the topic of offsets was made short again
     kOffsetsRebuilt,                 // G3
     kServingWaitedForHighWatermark,  // G3
     kRetentionPassedFollower,

@@ -161,6 +161,8 @@ void expire_log_start_moves(Step& step);
 void apply_producer_state(Step& step, const clients::ProducerStateKey& key, const Bytes& value);
 /// Keeps the topic of producers short: what counts is written anew once it has grown by a multiple of it.
 void rewrite_producer_records(Step& step);
+/// The same of the topic of committed offsets (T1).
+void rewrite_offset_records(Step& step);
 
 // replicating.cc: the leader's answers to followers
 void on_manifest_request(Step& step, BrokerId from, const replication::ManifestRequest& request);

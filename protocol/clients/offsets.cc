@@ -117,6 +117,17 @@ std::vector<OffsetKey> OffsetTable::keys_of_group(std::string_view group) const 
     return keys;
 }
 
+FlatMap<OffsetKey, CommittedOffset> OffsetTable::newest() const {
+    FlatMap<OffsetKey, CommittedOffset> newest = committed_;
+    for (const Pending& pending : pending_) {
+        if (pending.value)
+            newest[pending.key] = *pending.value;
+        else
+            newest.erase(pending.key);
+    }
+    return newest;
+}
+
 void OffsetTable::clear() {
     *this = OffsetTable();
 }

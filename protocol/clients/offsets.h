@@ -61,6 +61,8 @@ class OffsetTable {
     [[nodiscard]] std::vector<TopicId> topics() const;
     /// Everything of the group, sorted.
     [[nodiscard]] std::vector<OffsetKey> keys_of_group(std::string_view group) const;
+    /// The newest of each key, confirmed or not, sorted; without those a tombstone took away.
+    [[nodiscard]] FlatMap<OffsetKey, CommittedOffset> newest() const;
     /// A new leadership: forget everything, then apply every record of the log.
     void clear();
 

@@ -106,6 +106,40 @@ TEST_CASE("deleted records are told as deleted once a failover cannot bring them
     REQUIRE(log_start_of(bench.at(leader)) == Offset(0));
 }
 
+TEST_CASE("the topic of offsets stays as short as what it has to say, and says it after all have restarted (T1)",
+          "[broker]") {
+    Bench bench(3, [](Config& config) { config.internal_spare_records = 50; });
+    REQUIRE(bench.form());
+    REQUIRE(bench.create_topic("orders"));
+    const auto commit = [&](const std::string& group, std::int64_t offset) {
+        const clients::OffsetCommitRequest request{group,
+                                                   -1,
+                                                   "",
+                                                   kOrders,
+                                                   Offset(offset),
+                                                   LeaderEpoch(0),
+                                                   std::string(static_cast<std::size_t>(offset % 4096), 'm')};
+        const CorrelationId asked = bench.ask(bench.serving(), request);
+        REQUIRE(bench.advance_until([&] { return bench.is_answered(asked, clients::ErrorCode::kNone); }));
+    };
+    commit("once", 4'000);
+    for (std::int64_t offset = 1; offset <= 300; ++offset) commit("often", offset);
+    bench.advance(seconds(1));
+    for (std::int32_t id = 1; id <= 3; ++id) {
+        const auto view = bench.at(id).logs.view(partition_of(bench.at(id), clients::kConsumerOffsetsTopic));
+        REQUIRE(view->log_end_offset > Offset(301));
+        REQUIRE(view->log_end_offset - view->log_start_offset < 80);
+    }
+    bench.start_all();
+    REQUIRE(bench.advance_until([&] { return bench.is_whole(); }));
+    for (const auto& [group, offset] : {std::pair<std::string, std::int64_t>{"once", 4'000}, {"often", 300}}) {
+        const CorrelationId asked = bench.ask(bench.serving(), clients::OffsetFetchRequest{group, kOrders});
+        const auto& body = std::get<clients::OffsetFetchAnswer>(bench.answer_to(asked)->body);
+        REQUIRE(body.offset == Offset(offset));
+        REQUIRE(body.metadata.size() == static_cast<std::size_t>(offset % 4096));
+    }
+}
+
 TEST_CASE("the topic of producers stays as short as what it has to say (T2)", "[broker]") {
     Bench bench = formed_group();
     for (std::int32_t i = 0; i < 900; ++i) {

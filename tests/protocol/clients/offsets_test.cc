@@ -42,6 +42,20 @@ TEST_CASE("a client may reset its offset back, and a tombstone takes it away") {
     CHECK(table.find(key_of("g")) == nullptr);
 }
 
+TEST_CASE("the newest of each key is what has to be kept, confirmed or not, and nothing of what is gone") {
+    OffsetTable table;
+    table.on_high_watermark(Offset(2));
+    table.apply(Offset(0), key_of("a"), at(1));
+    table.apply(Offset(1), key_of("b"), at(1));
+    table.apply(Offset(2), key_of("a"), at(2));
+    table.apply(Offset(3), key_of("b"), std::nullopt);
+    table.apply(Offset(4), key_of("c"), at(3));
+    const auto newest = table.newest();
+    CHECK(newest.size() == 2);
+    CHECK(newest.at(key_of("a")) == at(2));
+    CHECK(newest.at(key_of("c")) == at(3));
+}
+
 TEST_CASE("a recreated topic starts clean, and a late commit to the deleted one does not reach it (franz-go#1426)") {
     OffsetTable table;
     table.on_high_watermark(Offset(9));
