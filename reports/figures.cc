@@ -2,11 +2,14 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 namespace tidelock::reports {
 
 namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
+constexpr double kRateMax = 9e18;  // what 64 bits hold
 
 }  // namespace
 
@@ -29,14 +32,14 @@ std::string span_text(std::int64_t ns) {
 }
 
 std::string mebibytes(std::int64_t bytes) {
-    const std::int64_t tenths = bytes * 10 / (1 << 20);
-    return fmt::format("{}.{} MiB", tenths / 10, tenths % 10);
+    constexpr std::int64_t kMebibyte = 1 << 20;
+    return fmt::format("{}.{} MiB", bytes / kMebibyte, bytes % kMebibyte * 10 / kMebibyte);
 }
 
 std::string rate_text(std::int64_t count, std::int64_t ns) {
     if (ns <= 0) return "-";
     const double rate = static_cast<double>(count) * static_cast<double>(kSecond) / static_cast<double>(ns);
-    return rate < 10 ? fmt::format("{:.1f}", rate) : grouped(static_cast<std::int64_t>(rate));
+    return rate < 10 ? fmt::format("{:.1f}", rate) : grouped(static_cast<std::int64_t>(std::min(rate, kRateMax)));
 }
 
 }  // namespace tidelock::reports

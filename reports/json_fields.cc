@@ -7,17 +7,21 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "reports/results.h"
+
 namespace tidelock::reports {
 
 namespace {
 
 using nlohmann::json;
 
-// 200 years of nanoseconds: sums of two still fit 64 bits.
-constexpr double kSecondsMax = 4.0e9;
+// 290 years, as nanoseconds what kSumMax is.
+constexpr double kSecondsMax = 9.2e9;
+
+constexpr std::uint64_t kCountMax = kSumMax;
 
 bool is_count(const json& value) {
-    return value.is_number_integer() && (!value.is_number_unsigned() || value.get<std::uint64_t>() <= INT64_MAX / 2) &&
+    return value.is_number_integer() && (!value.is_number_unsigned() || value.get<std::uint64_t>() <= kCountMax) &&
            value.get<std::int64_t>() >= 0;
 }
 
@@ -46,6 +50,10 @@ bool nests_too_deeply(std::string_view text) {
 }  // namespace
 
 tl::expected<json, std::string> parse_json(std::string_view text) {
+    // The parser would take it for the end and what follows for nothing.
+    if (const std::size_t at = text.find('\0'); at != std::string_view::npos) {
+        return tl::unexpected(fmt::format("is no JSON text: a zero byte stands at byte {}", at + 1));
+    }
     if (nests_too_deeply(text)) return tl::unexpected(fmt::format("nests deeper than {} levels", kDepthMax));
     try {
         return json::parse(text);

@@ -9,8 +9,10 @@ namespace tidelock::reports {
 
 namespace {
 
+constexpr std::int32_t kJobsMax = 1'000'000;
+
 void add_counts(std::map<std::string, std::int64_t>& whole, const std::map<std::string, std::int64_t>& part) {
-    for (const auto& [name, count] : part) whole[name] += count;
+    for (const auto& [name, count] : part) add_up(whole[name], count);
 }
 
 void widen_seeds(ScenarioRow& whole, const ScenarioRow& part) {
@@ -39,7 +41,7 @@ void join_one(Results& whole, const Results& part) {
         whole.complete = false;
         if (whole.stopped_by.empty()) whole.stopped_by = part.stopped_by;
     }
-    whole.jobs += part.jobs;
+    whole.jobs = std::min(whole.jobs + part.jobs, kJobsMax);
     whole.elapsed_ns = std::max(whole.elapsed_ns, part.elapsed_ns);
     whole.peak_worker_bytes = std::max(whole.peak_worker_bytes, part.peak_worker_bytes);
     for (const ScenarioRow& row : part.scenarios) add_to_row(row_of(whole, row.scenario), row);
@@ -55,18 +57,25 @@ std::uint64_t digest_share(std::uint64_t seed, std::uint64_t schedule_digest) {
     return x ^ (x >> 29);
 }
 
+void add_up(std::int64_t& sum, std::int64_t part) {
+    if (__builtin_add_overflow(sum, part, &sum) || sum > kSumMax) sum = kSumMax;
+}
+
 void add_to_row(ScenarioRow& whole, const ScenarioRow& part) {
     widen_seeds(whole, part);
-    whole.schedules += part.schedules;
+    // Shards may name one file by different paths: which is kept must not depend on the order.
+    if (whole.replay_prefix.empty() || (!part.replay_prefix.empty() && part.replay_prefix < whole.replay_prefix))
+        whole.replay_prefix = part.replay_prefix;
+    add_up(whole.schedules, part.schedules);
     whole.violations.insert(whole.violations.end(), part.violations.begin(), part.violations.end());
     whole.unsound.insert(whole.unsound.end(), part.unsound.begin(), part.unsound.end());
-    whole.events += part.events;
-    whole.virtual_ns += part.virtual_ns;
-    whole.wall_ns += part.wall_ns;
-    whole.cpu_ns += part.cpu_ns;
-    whole.acked_records += part.acked_records;
-    whole.read_records += part.read_records;
-    whole.skipped_elements += part.skipped_elements;
+    add_up(whole.events, part.events);
+    add_up(whole.virtual_ns, part.virtual_ns);
+    add_up(whole.wall_ns, part.wall_ns);
+    add_up(whole.cpu_ns, part.cpu_ns);
+    add_up(whole.acked_records, part.acked_records);
+    add_up(whole.read_records, part.read_records);
+    add_up(whole.skipped_elements, part.skipped_elements);
     whole.peak_memory_bytes = std::max(whole.peak_memory_bytes, part.peak_memory_bytes);
     add_counts(whole.faults, part.faults);
     add_counts(whole.marks, part.marks);
@@ -95,14 +104,14 @@ Results join(const std::vector<Results>& parts) {
 Totals totals_of(const Results& results) {
     Totals totals;
     for (const ScenarioRow& row : results.scenarios) {
-        totals.schedules += row.schedules;
-        totals.violations += static_cast<std::int64_t>(row.violations.size());
-        totals.unsound += static_cast<std::int64_t>(row.unsound.size());
-        totals.events += row.events;
-        totals.virtual_ns += row.virtual_ns;
-        totals.cpu_ns += row.cpu_ns;
-        totals.acked_records += row.acked_records;
-        totals.read_records += row.read_records;
+        add_up(totals.schedules, row.schedules);
+        add_up(totals.violations, static_cast<std::int64_t>(row.violations.size()));
+        add_up(totals.unsound, static_cast<std::int64_t>(row.unsound.size()));
+        add_up(totals.events, row.events);
+        add_up(totals.virtual_ns, row.virtual_ns);
+        add_up(totals.cpu_ns, row.cpu_ns);
+        add_up(totals.acked_records, row.acked_records);
+        add_up(totals.read_records, row.read_records);
     }
     return totals;
 }

@@ -33,6 +33,7 @@ struct UnsoundRun {
 /// All schedules of one scenario.
 struct ScenarioRow {
     std::string scenario;
+    std::string replay_prefix;     // the command that runs one of its schedules again, once a seed is added
     std::uint64_t first_seed = 0;  // inclusive; meaningless while schedules is 0
     std::uint64_t last_seed = 0;   // inclusive
     std::int64_t schedules = 0;
@@ -68,6 +69,11 @@ struct Results {
 
 /// Which part of a digest sum one schedule is: adding these in any order gives the row's digest.
 std::uint64_t digest_share(std::uint64_t seed, std::uint64_t schedule_digest);
+
+/// Adds `part`, both 0 or more; a sum past `kSumMax` stays there. Files of any origin are joined, so none may overflow.
+void add_up(std::int64_t& sum, std::int64_t part);
+/// The largest sum: as nanoseconds it is also a number of seconds that is read back.
+inline constexpr std::int64_t kSumMax = 9'200'000'000'000'000'000;
 
 /// Adds the figures of `part` to `whole`; both are rows of one scenario.
 void add_to_row(ScenarioRow& whole, const ScenarioRow& part);

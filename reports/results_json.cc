@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "reports/json_fields.h"
@@ -36,6 +37,7 @@ ordered_json row_to_json(const ScenarioRow& row) {
         unsound.push_back({{"seed", run.seed}, {"why", run.why}, {"replay", run.replay}});
     }
     ordered_json object = {{"scenario", row.scenario},
+                           {"replay_prefix", row.replay_prefix},
                            {"first_seed", row.first_seed},
                            {"last_seed", row.last_seed},
                            {"schedules", row.schedules},
@@ -90,6 +92,9 @@ UnsoundRun read_unsound(JsonFields& fields) {
 ScenarioRow read_row(JsonFields& fields) {
     ScenarioRow row;
     row.scenario = fields.text("scenario");
+    // Earlier programs did not write it; there the name was all there was.
+    row.replay_prefix = fields.optional_value("replay_prefix") == nullptr ? "tidelock replay " + row.scenario
+                                                                          : fields.text("replay_prefix");
     row.first_seed = fields.unsigned_number("first_seed");
     row.last_seed = fields.unsigned_number("last_seed");
     row.schedules = fields.count("schedules");
@@ -108,6 +113,12 @@ ScenarioRow read_row(JsonFields& fields) {
     row.digest = fields.digest("digest");
     if (row.first_seed > row.last_seed) fields.fail("first_seed", "is above last_seed");
     return row;
+}
+
+// Whether the last row is of the same scenario as an earlier one.
+bool is_told_before(const std::vector<ScenarioRow>& rows) {
+    return std::any_of(rows.begin(), rows.end() - 1,
+                       [&](const ScenarioRow& row) { return row.scenario == rows.back().scenario; });
 }
 
 void read_builds(JsonFields& fields, Results& results) {
@@ -176,6 +187,7 @@ tl::expected<Results, std::string> results_from_json(std::string_view text) {
         for (std::size_t i = 0; i < rows->size() && !fields.error(); ++i) {
             JsonFields row((*rows)[i], fields.path_of("scenarios", i));
             results.scenarios.push_back(read_row(row));
+            if (is_told_before(results.scenarios)) row.fail("scenario", "is there twice: it would count twice");
             if (row.error()) fields.fail_with(*row.error());
         }
     }

@@ -23,7 +23,7 @@ constexpr std::size_t kIndent = 15;
 Counts sum_of(const Results& results, Counts ScenarioRow::*counts) {
     Counts sum;
     for (const ScenarioRow& row : results.scenarios) {
-        for (const auto& [name, count] : row.*counts) sum[name] += count;
+        for (const auto& [name, count] : row.*counts) add_up(sum[name], count);
     }
     return sum;
 }
@@ -62,12 +62,16 @@ void write_never(Out out, std::string_view label, const Counts& counts) {
     if (!words.empty()) write_words(out, label, words);
 }
 
+std::string verdict_of(const ScenarioRow& row) {
+    if (!row.violations.empty()) return fmt::format("{} VIOLATIONS", row.violations.size());
+    return row.schedules == 0 ? "not run" : "clean";
+}
+
 void write_scenarios(Out out, const Results& results) {
     for (const ScenarioRow& row : results.scenarios) {
         const std::string seeds = row.schedules == 0 ? "" : fmt::format("seeds {}..{}", row.first_seed, row.last_seed);
         fmt::format_to(out, "  {:<24} {:>10} schedules  {:<22} {:>12} records acknowledged  {}\n", row.scenario,
-                       grouped(row.schedules), seeds, grouped(row.acked_records),
-                       row.violations.empty() ? "clean" : fmt::format("{} VIOLATIONS", row.violations.size()));
+                       grouped(row.schedules), seeds, grouped(row.acked_records), verdict_of(row));
     }
 }
 
@@ -90,6 +94,17 @@ std::string local_command(const std::string& replay, const std::string& program)
     return replay.starts_with(kName) ? program + " " + replay.substr(kName.size()) : replay;
 }
 
+// Schedules among findings that are sorted by row and seed.
+std::size_t schedules_in(const std::vector<std::pair<const ScenarioRow*, const Violation*>>& found) {
+    std::size_t schedules = 0;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        const bool is_same =
+            i > 0 && found[i - 1].first == found[i].first && found[i - 1].second->seed == found[i].second->seed;
+        if (!is_same) ++schedules;
+    }
+    return schedules;
+}
+
 void write_violations(Out out, const Results& results, const std::string& program) {
     std::map<std::string, std::vector<std::pair<const ScenarioRow*, const Violation*>>> by_invariant;
     for (const ScenarioRow& row : results.scenarios) {
@@ -109,7 +124,8 @@ void write_violations(Out out, const Results& results, const std::string& progra
                            static_cast<double>(violation->time_ns) / 1e9, violation->message,
                            local_command(violation->replay, program));
         }
-        if (shown == kFindingsShown) fmt::format_to(out, "  (the first {} schedules are shown)\n", shown);
+        if (shown == kFindingsShown && schedules_in(found) > shown)
+            fmt::format_to(out, "  (the first {} schedules are shown)\n", shown);
     }
 }
 
@@ -125,14 +141,16 @@ void write_unsound(Out out, const Results& results, const std::string& program) 
 
 void write_verdict(Out out, const Results& results, const Totals& totals, const std::string& program) {
     if (!results.complete) fmt::format_to(out, "\nThe campaign did not finish: {}.\n", results.stopped_by);
+    const auto row = std::find_if(results.scenarios.begin(), results.scenarios.end(),
+                                  [](const ScenarioRow& r) { return r.schedules > 0; });
+    if (row == results.scenarios.end()) {
+        fmt::format_to(out, "\nNo schedule was run, so nothing is known.\n");
+        return;
+    }
     if (totals.violations == 0 && totals.unsound == 0) {
         fmt::format_to(out, "\nNo violation: every invariant held in every schedule.\n");
-        if (totals.schedules > 0) {
-            const auto row = std::find_if(results.scenarios.begin(), results.scenarios.end(),
-                                          [](const ScenarioRow& r) { return r.schedules > 0; });
-            fmt::format_to(out, "Any seed runs again, with its timeline: {} replay {} {}\n", program, row->scenario,
-                           row->first_seed);
-        }
+        fmt::format_to(out, "Any seed runs again, with its timeline: {} {}\n",
+                       local_command(row->replay_prefix, program), row->first_seed);
         return;
     }
     fmt::format_to(out, "\n{} violation(s), {} unsound run(s) in {} schedules.\n", grouped(totals.violations),

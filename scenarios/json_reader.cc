@@ -11,6 +11,8 @@ namespace {
 
 using nlohmann::json;
 
+constexpr int kDepthMax = 32;
+
 /// "[json.exception.parse_error.101] parse error at line 3, column 5: ..." without the bracket.
 std::string plain(std::string_view what) {
     const std::size_t end = what.find("] ");
@@ -39,12 +41,19 @@ class DuplicateKeys {
 }  // namespace
 
 Result<json, InputError> parse_json(std::string_view text, std::string_view file) {
+    // The parser would take it for the end and what follows for nothing.
+    if (text.find('\0') != std::string_view::npos)
+        return Failure<InputError>({fmt::format("{}: is no JSON text: there is a zero byte in it", file)});
     DuplicateKeys duplicates;
-    const auto watch = [&duplicates](int, json::parse_event_t event, json& parsed) {
-        return duplicates.on(event, parsed);
+    bool nests_too_deeply = false;
+    const auto watch = [&](int depth, json::parse_event_t event, json& parsed) {
+        if (depth > kDepthMax) nests_too_deeply = true;
+        return !nests_too_deeply && duplicates.on(event, parsed);
     };
     try {
         json value = json::parse(text.begin(), text.end(), watch, true, true);
+        if (nests_too_deeply)
+            return Failure<InputError>({fmt::format("{}: nests deeper than {} levels", file, kDepthMax)});
         if (!duplicates.first().empty())
             return Failure<InputError>({fmt::format("{}: key \"{}\" is given twice", file, duplicates.first())});
         return value;
@@ -224,6 +233,40 @@ void read_setting_range(const json& value, const SettingInfo& info, const std::s
             read_choice(value, info, path, out, complaint);
             return;
     }
+}
+
+namespace {
+
+struct Ordered {
+    Setting lower;
+    Setting upper;
+};
+constexpr Ordered kOrdered[] = {
+    {Setting::kElectionTimeoutMinMs, Setting::kElectionTimeoutMaxMs},
+    {Setting::kHeartbeatMs, Setting::kElectionTimeoutMinMs},
+    {Setting::kDelayMinUs, Setting::kDelayMaxUs},
+    {Setting::kSyncMinUs, Setting::kSyncMaxUs},
+    {Setting::kReadMinUs, Setting::kReadMaxUs},
+    {Setting::kDriftPpm, Setting::kDriftBoundPpm},
+    {Setting::kMinInsyncReplicas, Setting::kBrokers},
+};
+
+}  // namespace
+
+void check_settings_agree(const SettingRanges& settings, std::string_view path_prefix, Complaint& complaint) {
+    const auto path_of = [path_prefix](Setting setting) {
+        return std::string(path_prefix) + std::string(info_of(setting).path);
+    };
+    for (const auto& [lower, upper] : kOrdered) {
+        const std::int64_t low = settings[lower].max;
+        const std::int64_t high = settings[upper].min;
+        if (low > high)
+            complaint.add(path_of(lower), fmt::format("{} is above {} ({})", low, info_of(upper).path, high));
+    }
+    const std::int64_t acks_sum = settings[Setting::kAcksAllPermille].max + settings[Setting::kAcksLeaderPermille].max;
+    if (acks_sum > 1'000)
+        complaint.add(path_of(Setting::kAcksLeaderPermille),
+                      fmt::format("with acks_all_permille it makes {}, more than 1000", acks_sum));
 }
 
 }  // namespace tidelock::scenarios

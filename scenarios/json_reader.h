@@ -15,7 +15,8 @@
 
 namespace tidelock::scenarios {
 
-/// Parses JSON with comments; refuses cut-off text and keys given twice, naming line and column.
+/// Parses JSON with comments; refuses cut-off text, naming line and column, keys given twice, zero bytes, and what
+/// nests so deeply that showing it would run a stack out.
 Result<nlohmann::json, InputError> parse_json(std::string_view text, std::string_view file);
 
 /// The first thing found wrong, "key.path: what".
@@ -69,6 +70,8 @@ void read_integer(const nlohmann::json& value, const std::string& path, Range bo
                   Complaint& complaint);
 /// A single number, or [smallest, largest].
 void read_range(const nlohmann::json& value, const std::string& path, Range bounds, Range& out, Complaint& complaint);
+/// Complains, with `path_prefix` before the setting's path, when one setting can be above another that bounds it.
+void check_settings_agree(const SettingRanges& settings, std::string_view path_prefix, Complaint& complaint);
 /// As the setting's type asks: number, switch or word.
 void read_setting_range(const nlohmann::json& value, const SettingInfo& info, const std::string& path, Range& out,
                         Complaint& complaint);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "scenarios/json_reader.h"
 #include "scenarios/plan.h"
@@ -16,6 +17,7 @@ using nlohmann::json;
 constexpr std::array<std::string_view, 4> kAimNames{"broker", "leader", "in_sync_follower", "laggard"};
 constexpr std::array<std::string_view, 3> kAcksNames{"none", "leader", "all"};
 constexpr Range kIdBounds{0, 2'000'000'000};
+constexpr Range kClientIdBounds{1, 99};  // each kind of client has a hundred hosts (cluster.h)
 constexpr Range kMsBounds{0, 1'000'000'000'000};
 constexpr Range kAnyNumber{INT64_MIN, INT64_MAX};
 
@@ -70,15 +72,15 @@ std::string list_json(const std::vector<Element>& elements) {
 
 // --- reading --------------------------------------------------------------------------------------------------------
 
-void read_id(ObjectReader& object, std::int32_t& out) {
+void read_id(ObjectReader& object, Range bounds, std::int32_t& out) {
     std::int64_t id = out;
     object.require("id");
-    object.integer("id", kIdBounds, id);
+    object.integer("id", bounds, id);
     out = static_cast<std::int32_t>(id);
 }
 
 bool read(ObjectReader& object, ProducerPlan& producer, Plan&) {
-    read_id(object, producer.id);
+    read_id(object, kClientIdBounds, producer.id);
     object.boolean("idempotent", producer.is_idempotent);
     std::int64_t acks = static_cast<std::int64_t>(producer.acks);
     object.choice("acks", kAcksNames, acks);
@@ -89,19 +91,19 @@ bool read(ObjectReader& object, ProducerPlan& producer, Plan&) {
     return true;
 }
 bool read(ObjectReader& object, ConsumerPlan& consumer, Plan&) {
-    read_id(object, consumer.id);
+    read_id(object, kClientIdBounds, consumer.id);
     object.require("poll_wait_ms");
     object.integer("poll_wait_ms", {1, kMsBounds.max}, consumer.poll_wait_ms);
     return true;
 }
 bool read(ObjectReader& object, CommitterPlan& committer, Plan&) {
-    read_id(object, committer.id);
+    read_id(object, kClientIdBounds, committer.id);
     object.require("interval_ms");
     object.integer("interval_ms", {1, kMsBounds.max}, committer.interval_ms);
     return true;
 }
 bool read(ObjectReader& object, PollerPlan& poller, Plan&) {
-    read_id(object, poller.id);
+    read_id(object, kClientIdBounds, poller.id);
     object.require("interval_ms");
     object.integer("interval_ms", {1, kMsBounds.max}, poller.interval_ms);
     return true;
@@ -112,7 +114,7 @@ bool read(ObjectReader& object, PlannedFault& fault, Plan& plan) {
     std::string name;
     object.require("fault");
     object.string("fault", name);
-    read_id(object, fault.id);
+    read_id(object, kIdBounds, fault.id);
     object.require("at_ms");
     object.integer("at_ms", kMsBounds, fault.at_ms);
     object.integer("duration_ms", kMsBounds, fault.duration_ms);
@@ -122,7 +124,7 @@ bool read(ObjectReader& object, PlannedFault& fault, Plan& plan) {
     std::int64_t broker = fault.broker;
     object.integer("broker", {1, info_of(Setting::kBrokers).max}, broker);
     fault.broker = static_cast<std::int32_t>(broker);
-    object.integer("size", kAnyNumber, fault.size);
+    object.integer("size", kAnyNumber, fault.size);  // a kind this build knows bounds it more tightly below
     object.unsigned64("choice", fault.choice);
     const std::optional<FaultKind> kind = fault_kind_of(name);
     if (!kind) {
@@ -130,9 +132,21 @@ bool read(ObjectReader& object, PlannedFault& fault, Plan& plan) {
         return false;
     }
     fault.kind = *kind;
+    const FaultInfo& info = info_of(*kind);
+    if (!info.size_key.empty()) {
+        fault.size = info.size_default.min;
+        object.integer("size", info.size_bounds, fault.size);
+    }
     if (broker <= plan.settings[Setting::kBrokers]) return true;
     plan.skipped.push_back(fmt::format("fault {} aimed at broker {}, which is not there", fault.id, broker));
     return false;
+}
+
+SettingRanges ranges_of(const Settings& settings) {
+    SettingRanges ranges;
+    for (const SettingInfo& info : all_settings())
+        ranges[info.setting] = {settings[info.setting], settings[info.setting]};
+    return ranges;
 }
 
 template <typename Element>
@@ -143,11 +157,13 @@ void read_list(ObjectReader& plan_object, std::string_view key, std::vector<Elem
         plan_object.complain(key, fmt::format("must be a list, not {}", list->type_name()));
         return;
     }
+    std::set<std::int32_t> ids;
     for (std::size_t i = 0; i < list->size(); ++i) {
         ObjectReader object((*list)[i], fmt::format("{}[{}]", plan_object.path_of(key), i), plan_object.complaint());
         Element element;
         const bool fits = read(object, element, plan);
         object.finish();
+        if (!ids.insert(element.id).second) object.complain("id", fmt::format("{} is given twice", element.id));
         if (fits) out.push_back(element);
     }
 }
@@ -211,6 +227,7 @@ Result<Plan, InputError> parse_plan(std::string_view json_text, std::string_view
     object.boolean("heals_core_only", plan.heals_core_only);
     object.require("settings");
     read_settings(object, plan);
+    check_settings_agree(ranges_of(plan.settings), object.path_of("settings") + ".", complaint);
     read_list(object, "producers", plan.producers, plan);
     read_list(object, "consumers", plan.consumers, plan);
     read_list(object, "committers", plan.committers, plan);

@@ -3,9 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "scenarios/embedded.h"
 #include "scenarios/json_reader.h"
@@ -36,6 +33,10 @@ void read_settings(const json& object, const std::string& path, SettingRanges& s
     }
     for (const auto& [key, value] : object.items()) {
         if (path.empty() && (key == "description" || key == "faults")) continue;
+        if (key.find('.') != std::string::npos) {
+            complaint.add(path.empty() ? key : path + "." + key, "a dot in a key: write nested objects");
+            continue;
+        }
         const std::string key_path = path.empty() ? key : path + "." + key;
         if (const std::optional<Setting> setting = setting_of(key_path)) {
             read_setting_range(value, info_of(*setting), key_path, settings[*setting], complaint);
@@ -86,34 +87,9 @@ void read_faults(const json& value, Scenario& scenario, Complaint& complaint) {
     faults.finish();
 }
 
-struct Ordered {
-    Setting lower;
-    Setting upper;
-};
-constexpr Ordered kOrdered[] = {
-    {Setting::kElectionTimeoutMinMs, Setting::kElectionTimeoutMaxMs},
-    {Setting::kHeartbeatMs, Setting::kElectionTimeoutMinMs},
-    {Setting::kDelayMinUs, Setting::kDelayMaxUs},
-    {Setting::kSyncMinUs, Setting::kSyncMaxUs},
-    {Setting::kReadMinUs, Setting::kReadMaxUs},
-    {Setting::kDriftPpm, Setting::kDriftBoundPpm},
-    {Setting::kMinInsyncReplicas, Setting::kBrokers},
-};
-
 /// Every value one range can give has to fit every value the other can.
 void check_combinations(const Scenario& scenario, Complaint& complaint) {
-    for (const auto& [lower, upper] : kOrdered) {
-        const Range& low = scenario.settings[lower];
-        const Range& high = scenario.settings[upper];
-        if (low.max > high.min)
-            complaint.add(info_of(lower).path,
-                          fmt::format("{} is above {} ({})", low.max, info_of(upper).path, high.min));
-    }
-    const std::int64_t acks_sum =
-        scenario.settings[Setting::kAcksAllPermille].max + scenario.settings[Setting::kAcksLeaderPermille].max;
-    if (acks_sum > 1'000)
-        complaint.add(info_of(Setting::kAcksLeaderPermille).path,
-                      fmt::format("with acks_all_permille it makes {}, more than 1000", acks_sum));
+    check_settings_agree(scenario.settings, "", complaint);
     const bool has_no_partition = scenario.settings[Setting::kTopics].min == 0;
     if (has_no_partition && scenario.settings[Setting::kProducers].max > 0)
         complaint.add(info_of(Setting::kProducers).path, "producers need a topic: topics.count may be 0");
@@ -148,6 +124,8 @@ Result<Scenario, InputError> parse_scenario(std::string_view json_text, std::str
     Scenario scenario;
     scenario.name = std::string(name);
     ObjectReader top(*value, "", complaint);
+    if (top.has("format"))
+        top.complain("format", fmt::format("this is no scenario but a file of {}", (*value)["format"].dump()));
     top.string("description", scenario.description);
     read_settings(*value, "", scenario.settings, complaint);
     if (const json* faults = top.member("faults")) read_faults(*faults, scenario, complaint);
@@ -157,23 +135,16 @@ Result<Scenario, InputError> parse_scenario(std::string_view json_text, std::str
     return scenario;
 }
 
-Result<Scenario, InputError> load_scenario(std::string_view name_or_path) {
+Result<Scenario, InputError> load_scenario(std::string_view name) {
     for (const EmbeddedFile& file : embedded_scenarios())
-        if (file.name == name_or_path)
-            return parse_scenario(file.text, file.name, fmt::format("scenario {}", file.name));
-    const bool is_path = name_or_path.find('/') != std::string_view::npos || name_or_path.ends_with(".json");
-    if (!is_path)
-        return Failure<InputError>({fmt::format("{}: no such scenario; built in are {}", name_or_path,
-                                                fmt::join(builtin_scenario_names(), ", "))});
-    const std::filesystem::path path{std::string(name_or_path)};
-    std::error_code ignored;
-    std::ifstream in(path, std::ios::binary);
-    if (!in || std::filesystem::is_directory(path, ignored))
-        return Failure<InputError>({fmt::format("{}: cannot be read", name_or_path)});
-    std::ostringstream text;
-    text << in.rdbuf();
-    if (in.bad()) return Failure<InputError>({fmt::format("{}: cannot be read", name_or_path)});
-    return parse_scenario(text.str(), path.stem().string(), name_or_path);
+        if (file.name == name) return parse_scenario(file.text, file.name, fmt::format("scenario {}", file.name));
+    return Failure<InputError>(
+        {fmt::format("'{}': no such scenario; built in are {} (a file: its path, with a / or .json)", name,
+                     fmt::join(builtin_scenario_names(), ", "))});
+}
+
+bool is_scenario_path(std::string_view name_or_path) {
+    return name_or_path.find('/') != std::string_view::npos || name_or_path.ends_with(".json");
 }
 
 std::vector<std::string_view> builtin_scenario_names() {

@@ -44,8 +44,11 @@ struct InputError {
 /// Reads one scenario from JSON text; `file` names it in errors.
 Result<Scenario, InputError> parse_scenario(std::string_view json_text, std::string_view name, std::string_view file);
 
-/// A built-in scenario by its name, or any file by its path (a name with a "/" or ending in ".json").
-Result<Scenario, InputError> load_scenario(std::string_view name_or_path);
+/// A built-in scenario by its name.
+Result<Scenario, InputError> load_scenario(std::string_view name);
+
+/// Whether a word means a file rather than a built-in scenario: it has a "/" or ends in ".json".
+bool is_scenario_path(std::string_view name_or_path);
 
 /// Names of the built-in scenarios, sorted.
 std::vector<std::string_view> builtin_scenario_names();

@@ -1,6 +1,8 @@
 // Results and failure files: what is written reads back equal, and anything else is refused with the place of the
 // fault.
+#include <fmt/core.h>
 #include <rapidcheck.h>
+
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
@@ -18,6 +20,7 @@ namespace {
 ScenarioRow sample_row(const std::string& name) {
     ScenarioRow row;
     row.scenario = name;
+    row.replay_prefix = "tidelock replay ./" + name + ".json";
     row.first_seed = 1;
     row.last_seed = UINT64_MAX;
     row.schedules = 12;
@@ -107,6 +110,10 @@ TEST_CASE("a wrong value is refused with the path of its key") {
     REQUIRE_THAT(error_after([](json& o) { o["version"] = 2; }), Contains("version"));
     REQUIRE_THAT(error_after([](json& o) { o["scenarios"][0]["schedules"] = UINT64_MAX; }), Contains("schedules"));
     REQUIRE_THAT(error_after([](json& o) { o = json::array(); }), Contains("top level: an object"));
+    REQUIRE(error_after([](json& o) { o["scenarios"][1] = o["scenarios"][0]; }) ==
+            "scenarios[1].scenario: is there twice: it would count twice");
+    REQUIRE(results_from_json(results_to_json(sample()) + '\0').error() ==
+            fmt::format("is no JSON text: a zero byte stands at byte {}", results_to_json(sample()).size() + 1));
     REQUIRE_THAT(results_from_json("").error(), Contains("at byte"));
     REQUIRE_THAT(results_from_json(std::string(100'000, '[')).error(), Contains("nests deeper"));
 }
@@ -194,6 +201,26 @@ TEST_CASE("the summary names what a newcomer looks for") {
         row.violations.clear();
         row.unsound.clear();
     }
+    REQUIRE_THAT(summary_text(clean, "bin/tidelock"),
+                 Contains("No violation") && Contains("bin/tidelock replay ./group-failover.json 1\n"));
+    for (ScenarioRow& row : clean.scenarios) row.schedules = 0;
     REQUIRE_THAT(summary_text(clean, "tidelock"),
-                 Contains("No violation") && Contains("tidelock replay group-failover 1"));
+                 Contains("No schedule was run, so nothing is known.") && !Contains("No violation"));
+}
+
+TEST_CASE("sums of any files stay within what is read back") {
+    Results part = sample();
+    part.jobs = 1'000'000;
+    for (ScenarioRow& row : part.scenarios) row.schedules = row.virtual_ns = row.faults["process.kill"] = kSumMax;
+    const Results whole = join({part, part, part});
+    REQUIRE(whole.scenarios[0].schedules == kSumMax);
+    REQUIRE(totals_of(whole).virtual_ns == kSumMax);
+    REQUIRE(results_from_json(results_to_json(whole)).has_value());
+    REQUIRE_THAT(summary_text(whole, "tidelock"), !Contains("-9") && Contains("process.kill 9,200,"));
+}
+
+TEST_CASE("a program that did not write how to replay a scenario meant its name") {
+    json object = json::parse(results_to_json(sample()));
+    for (json& row : object["scenarios"]) row.erase("replay_prefix");
+    REQUIRE(results_from_json(object.dump())->scenarios[1].replay_prefix == "tidelock replay raft-only");
 }

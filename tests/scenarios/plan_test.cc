@@ -152,6 +152,13 @@ TEST_CASE("a malformed plan is refused with the path of the key") {
     REQUIRE(error_after("\"acks\": \"all\"", "\"acks\": \"some\"") ==
             "f.json: plan.producers[0].acks: \"some\" is none of none, leader, all");
     REQUIRE(error_after("\"heals_core_only\"", "\"heels\"") == "f.json: plan.heels: unknown key");
+    // What a scenario may not hold would only crash the schedule, and look like a finding.
+    REQUIRE(error_after("\"broker.heartbeat_ms\": 100", "\"broker.heartbeat_ms\": 60000") ==
+            "f.json: plan.settings.broker.heartbeat_ms: 60000 is above broker.election_timeout_min_ms (300)");
+    REQUIRE(error_after("{\"id\": 2, \"idempotent\"", "{\"id\": 1, \"idempotent\"") ==
+            "f.json: plan.producers[1].id: 1 is given twice");
+    REQUIRE(error_after("{\"id\": 2, \"idempotent\"", "{\"id\": 100, \"idempotent\"") ==
+            "f.json: plan.producers[1].id: 100 is above 99");
     for (std::size_t length = 0; length < good.rfind('}'); length += 41)
         REQUIRE_FALSE(parse_plan(good.substr(0, length), "f.json").has_value());
 }

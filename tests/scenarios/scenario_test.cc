@@ -101,6 +101,9 @@ TEST_CASE("bad input is refused with the file and the key's path") {
          "x.json: timings.frozen_core_permille: the healthy majority may need 8500 ms to go on without the rest "
          "(broker.isr_lag_ms), timings.heal_seconds leaves 8000"},
         {R"([])", "x.json: must be an object, not array"},
+        {R"({"timings.chaos_seconds": 5})", "x.json: timings.chaos_seconds: a dot in a key: write nested objects"},
+        {R"({"build": "", "format": "tidelock-failure"})",
+         "x.json: format: this is no scenario but a file of \"tidelock-failure\""},
         {R"({"brokers": 3, "brokers": 5})", "x.json: key \"brokers\" is given twice"},
     };
     for (const Row& row : rows) {
@@ -139,12 +142,19 @@ TEST_CASE("every built-in scenario is well-formed and described, and found by it
     }
 }
 
-TEST_CASE("a scenario is also found by its path; what cannot be read says so") {
-    const std::string path = std::string(TIDELOCK_SOURCE_DIR) + "/scenarios/group-failover.json";
-    REQUIRE(*load_scenario(path) == *load_scenario("group-failover"));
-    REQUIRE(load_scenario("/nowhere/x.json").error().text == "/nowhere/x.json: cannot be read");
-    REQUIRE(load_scenario("/").error().text == "/: cannot be read");
-    REQUIRE(load_scenario("group-failovr").error().text.starts_with("group-failovr: no such scenario; built in are "));
+TEST_CASE("a word is the name of a scenario or the path of one") {
+    for (const std::string_view path : {"x.json", "./x", "/", ".json"}) REQUIRE(is_scenario_path(path));
+    for (const std::string_view name : {"", "group-failover", "json", "x.scn"}) REQUIRE_FALSE(is_scenario_path(name));
+    REQUIRE(
+        load_scenario("group-failovr").error().text.starts_with("'group-failovr': no such scenario; built in are "));
+    REQUIRE(load_scenario("").error().text.starts_with("'': no such scenario"));
+}
+
+TEST_CASE("JSON that would run a stack out or hide its end is refused") {
+    const std::string deep(200'000, '[');
+    REQUIRE(error_of(R"({"brokers": [1, )" + deep + std::string(200'000, ']') + "]}") ==
+            "x.json: nests deeper than 32 levels");
+    REQUIRE(error_of(std::string("{}") + '\0' + "{}") == "x.json: is no JSON text: there is a zero byte in it");
 }
 
 TEST_CASE("the everything scenario has every fault") {

@@ -203,7 +203,7 @@ TEST_CASE("--time ends a campaign by itself, over all scenarios in turn") {
 
 TEST_CASE("Ctrl-C keeps and prints what was done, and tells by the exit status") {
     const ScratchDirectory scratch;
-    for (const int signal : {SIGINT, SIGTERM}) {
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
         RunningProcess process(
             {TIDELOCK_FAKE, "run", "slow", "--seeds", "1..1000000", "--json", scratch.file("r.json")});
         ::usleep(700'000);
@@ -225,6 +225,43 @@ TEST_CASE("Ctrl-C while a schedule hangs drops that schedule after a grace time"
     const Finished finished = process.wait();
     REQUIRE(finished.status == 128 + SIGINT);
     REQUIRE_THAT(finished.out, Contains("0 schedules"));
+}
+
+TEST_CASE("a terminal that closes is told twice and still keeps what was done; nohup goes on") {
+    RunningProcess process({TIDELOCK_FAKE, "run", "slow", "--seeds", "1..1000000"});
+    ::usleep(500'000);
+    process.signal(SIGHUP);
+    process.signal(SIGHUP);
+    const Finished finished = process.wait();
+    REQUIRE(finished.status == 128 + SIGHUP);
+    REQUIRE_THAT(finished.out, Contains("did not finish: SIGHUP"));
+
+    RunningProcess ignoring(
+        {"/bin/sh", "-c", "trap '' HUP; exec " + std::string(TIDELOCK_FAKE) + " run slow --seeds 1..50"});
+    ::usleep(300'000);
+    ignoring.signal(SIGHUP);
+    REQUIRE(ignoring.wait().status == 0);
+}
+
+TEST_CASE("a worker that is killed, or stopped, from outside is a result with its seed") {
+    for (const int signal : {SIGKILL, SIGSTOP}) {
+        const Finished finished = run({"/bin/bash", "-c",
+                                       std::string(TIDELOCK_FAKE) +
+                                           " run slow --seeds 1..60 --jobs 1 --schedule-limit 1s & "
+                                           "sleep 0.4; kill -" +
+                                           std::to_string(signal) + " $(cat /proc/$!/task/$!/children); wait $!"});
+        INFO(finished.err);
+        REQUIRE(finished.status == 1);
+        REQUIRE_THAT(finished.out, Contains("60 schedules of 1 scenario(s)") &&
+                                       Contains("crash did not hold, 1 time(s)") &&
+                                       Contains(signal == SIGKILL ? "died of signal 9" : "no end after 1.0 s"));
+    }
+}
+
+TEST_CASE("a campaign in which nothing was to be run says so") {
+    const Finished finished = fake({"run", "clean", "--seeds", "1..3", "--shard", "1/1000000"});
+    REQUIRE(finished.status == 0);
+    REQUIRE_THAT(finished.out, Contains("No schedule was run, so nothing is known."));
 }
 
 TEST_CASE("a second Ctrl-C ends the program at once") {

@@ -48,7 +48,7 @@ TEST_CASE("Ctrl-C on a schedule that never ends shows its timeline") {
     process.signal(SIGINT);
     const Finished finished = process.wait();
     REQUIRE(finished.status == 128 + SIGINT);
-    REQUIRE_THAT(finished.out, Contains("event 99") && Contains("was interrupted"));
+    REQUIRE_THAT(finished.out, Contains("event 99") && Contains("\nthe schedule was interrupted"));
 }
 
 TEST_CASE("the trace is written as text and as JSON") {
@@ -85,4 +85,5 @@ TEST_CASE("a failure file replays, and says whether this is the run it tells of"
     const Finished fixed = fake({"replay", path});
     REQUIRE(fixed.status == 0);
     REQUIRE_THAT(fixed.out, Contains("does not fail in this run"));
+    REQUIRE_THAT(fixed.out, Contains("the file was edited: it tells of seed 7, its plan is of seed 8"));
 }

@@ -26,6 +26,7 @@ constexpr std::array kUnits = {
 };
 
 constexpr std::int64_t kDurationMaxHours = 24 * 365;
+constexpr std::int32_t kShardsMax = 1'000'000;  // a shard looks at every seed: with more it would look all day for one
 
 // All digits of `text` as a number; false when there is anything else in it, nothing, or too much.
 template <typename Number>
@@ -60,6 +61,9 @@ tl::expected<std::uint64_t, std::string> parse_seed(std::string_view text) {
 
 tl::expected<SeedRange, std::string> parse_seeds(std::string_view text) {
     const std::size_t dots = text.find("..");
+    if (dots == 0 || (dots != std::string_view::npos && dots + 2 == text.size())) {
+        return tl::unexpected(fmt::format("'{}' is no range of seeds (write 1..1000, or 7 for one)", text));
+    }
     const tl::expected<std::uint64_t, std::string> first = parse_seed(text.substr(0, dots));
     if (!first) return tl::unexpected(first.error());
     if (dots == std::string_view::npos) return SeedRange{*first, *first};
@@ -90,6 +94,12 @@ tl::expected<std::int64_t, std::string> parse_duration(std::string_view text) {
     return wrong_duration(text);
 }
 
+tl::expected<std::int64_t, std::string> parse_time_span(std::string_view text) {
+    tl::expected<std::int64_t, std::string> duration = parse_duration(text);
+    if (duration && *duration == 0) return tl::unexpected(fmt::format("'{}' leaves no time at all", text));
+    return duration;
+}
+
 tl::expected<Shard, std::string> parse_shard(std::string_view text) {
     const std::size_t slash = text.find('/');
     Shard shard;
@@ -98,6 +108,9 @@ tl::expected<Shard, std::string> parse_shard(std::string_view text) {
     if (!numbers) return tl::unexpected(fmt::format("'{}' is no shard (write 2/8 for the second of eight)", text));
     if (shard.index < 1 || shard.index > shard.count) {
         return tl::unexpected(fmt::format("'{}' is no shard: the first number goes from 1 to the second", text));
+    }
+    if (shard.count > kShardsMax) {
+        return tl::unexpected(fmt::format("'{}' is no shard: there are at most {}", text, kShardsMax));
     }
     return shard;
 }

@@ -2,12 +2,14 @@
 
 #include <fmt/core.h>
 #include <poll.h>
+#include <signal.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <deque>
 #include <list>
+#include <system_error>
 #include <utility>
 
 #include "tools/tidelock/build_id.h"
@@ -32,16 +34,23 @@ std::int64_t now_ns() {
     return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-// The plan of a schedule that took its worker down. Made in a child: making it may be what crashes.
-std::string plan_made_apart(const Scenario& scenario, std::uint64_t seed) {
+// The plan of a schedule that took its worker down. Made in a child: making it may be what crashes. Empty: none.
+std::string plan_made_apart(const Scenario& scenario, std::uint64_t seed) try {
     Child child = start_child([&](const ChildPipes& pipes) {
+        ::signal(SIGALRM, SIG_DFL);
         ::alarm(kPlanSeconds);
         write_all(pipes.output_fd, scenario.plan(seed)->to_json());
     });
     std::string json;
+    std::string ignored;
     pollfd ready{child.output_fd, POLLIN, 0};
-    while (drain(child.output_fd, json)) ::poll(&ready, 1, kPollMs);
+    while (drain(child.output_fd, json)) {
+        drain(child.error_fd, ignored);
+        ::poll(&ready, 1, kPollMs);
+    }
     return reap(child) == 0 ? json : "";
+} catch (const std::system_error&) {
+    return {};
 }
 
 class Campaign {
@@ -52,7 +61,8 @@ class Campaign {
           watcher_(watcher),
           order_(options.seeds, options.shard, static_cast<std::uint32_t>(scenarios.size()), options.interleave),
           tally_(scenarios),
-          started_ns_(now_ns()) {
+          started_ns_(now_ns()),
+          workers_max_(options.jobs) {
         if (!options_.time_ns || options_.seeds != kAllSeeds) progress_.schedules_total = order_.total();
         progress_.time_ns = options_.time_ns;
         for (const CampaignScenario& scenario : scenarios_) bare_scenarios_.push_back(scenario.scenario.get());
@@ -64,6 +74,8 @@ class Campaign {
     using Workers = std::list<WorkerProcess>;
 
     void start_workers();
+    bool start_worker();
+    void make_do_with_workers(const std::string& why);
     void wait_for_news();
     void serve(Workers::iterator worker);
     void feed(WorkerProcess& worker);
@@ -87,6 +99,7 @@ class Campaign {
     CampaignProgress progress_;
     Workers workers_;
     std::deque<Job> returned_;  // jobs that a dead worker had not begun
+    std::int64_t workers_max_;  // wanted, and fewer once no more can be started
     std::int64_t failing_ = 0;
     bool stopping_ = false;
     bool complete_ = true;
@@ -95,16 +108,30 @@ class Campaign {
 };
 
 void Campaign::start_workers() {
-    const std::int64_t wanted =
-        std::min<std::int64_t>(options_.jobs, progress_.schedules_total.value_or(options_.jobs));
-    while (static_cast<std::int64_t>(workers_.size()) < wanted) {
+    const std::int64_t wanted = std::min(workers_max_, progress_.schedules_total.value_or(workers_max_));
+    while (!stopping_ && static_cast<std::int64_t>(workers_.size()) < wanted && start_worker()) feed(workers_.back());
+}
+
+bool Campaign::start_worker() {
+    try {
         workers_.emplace_back([this](const ChildPipes& pipes) {
             // Pipes of workers started earlier were inherited; held open here they would hide their end.
             for (const WorkerProcess& other : workers_) other.close_inherited();
             work_off_jobs(bare_scenarios_, options_.check_determinism, pipes.job_fd, pipes.output_fd);
         });
-        feed(workers_.back());
+        return true;
+    } catch (const std::system_error& error) {
+        make_do_with_workers(error.what());
+        return false;
     }
+}
+
+void Campaign::make_do_with_workers(const std::string& why) {
+    workers_max_ = static_cast<std::int64_t>(workers_.size());
+    watcher_.on_shortage(workers_max_, why);
+    if (workers_.empty()) return stop("no worker process could be started");
+    // What a dead worker left is theirs now, even of those that had nothing more to do.
+    for (WorkerProcess& worker : workers_) feed(worker);
 }
 
 std::optional<Job> Campaign::next_job() {
@@ -213,7 +240,7 @@ reports::Results Campaign::results() {
     results.builds = {build_id()};
     results.complete = complete_;
     results.stopped_by = stopped_by_;
-    results.jobs = options_.jobs;
+    results.jobs = static_cast<std::int32_t>(workers_max_);
     results.shard = options_.shard.index;
     results.shards = options_.shard.count;
     results.elapsed_ns = now_ns() - started_ns_;
@@ -250,8 +277,8 @@ reports::Results run_campaign(const std::vector<CampaignScenario>& scenarios, co
     return Campaign(scenarios, options, watcher).run();
 }
 
-std::string replay_command(const std::string& reference, std::uint64_t seed) {
-    return fmt::format("tidelock replay {} {}", shell_quoted(reference), seed);
+std::string replay_command(const std::string& reference) {
+    return "tidelock replay " + shell_quoted(reference);
 }
 
 }  // namespace tidelock::tools

@@ -45,14 +45,17 @@ class CampaignWatcher {
     virtual ~CampaignWatcher() = default;
     virtual void on_progress(const CampaignProgress& progress) = 0;
     virtual void on_failure(const FailedSchedule& failure) = 0;
+    /// No more workers can be started than these; with none the campaign ends, incomplete.
+    virtual void on_shortage(std::int64_t workers, const std::string& why) = 0;
 };
 
-/// Runs to the end of the seeds or the time, to `failing_max`, or until interrupted (interrupt.h). Throws
-/// std::system_error when not even one worker can be started.
+/// Runs to the end of the seeds or the time, to `failing_max`, or until interrupted (interrupt.h), with as many workers
+/// as can be started.
 reports::Results run_campaign(const std::vector<CampaignScenario>& scenarios, const CampaignOptions& options,
                               CampaignWatcher& watcher);
 
-/// The canonical command that replays a schedule, with the reference quoted for a shell where it must be.
-std::string replay_command(const std::string& reference, std::uint64_t seed);
+/// The canonical command that replays a schedule once its seed is added, with the reference quoted for a shell where it
+/// must be.
+std::string replay_command(const std::string& reference);
 
 }  // namespace tidelock::tools

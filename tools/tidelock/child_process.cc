@@ -11,26 +11,37 @@
 #include <cerrno>
 #include <cstdio>
 #include <system_error>
+#include <utility>
 
 namespace tidelock::tools {
 
 namespace {
 
-struct Pipe {
-    int read_fd = -1;
-    int write_fd = -1;
-};
-
-Pipe make_pipe() {
-    int ends[2];
-    if (::pipe2(ends, O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "cannot make a pipe");
-    return {ends[0], ends[1]};
-}
-
 void close_open(int& fd) {
     if (fd >= 0) ::close(fd);
     fd = -1;
 }
+
+// Ends that nobody took over are closed with it: a child that could not be started leaves nothing open.
+struct Pipe {
+    int read_fd = -1;
+    int write_fd = -1;
+
+    Pipe() {
+        int ends[2];
+        if (::pipe2(ends, O_CLOEXEC) != 0) {
+            throw std::system_error(errno, std::generic_category(), "cannot make a pipe to a worker process");
+        }
+        read_fd = ends[0];
+        write_fd = ends[1];
+    }
+    ~Pipe() {
+        close_open(read_fd);
+        close_open(write_fd);
+    }
+    Pipe(const Pipe&) = delete;
+    Pipe& operator=(const Pipe&) = delete;
+};
 
 void set_nonblocking(int fd) {
     ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
@@ -42,6 +53,7 @@ void set_nonblocking(int fd) {
     if (::getppid() != parent) ::_exit(0);
     ::signal(SIGINT, SIG_IGN);
     ::signal(SIGTERM, SIG_IGN);
+    ::signal(SIGHUP, SIG_IGN);
     ::dup2(error_fd, STDERR_FILENO);
     body(pipes);
     ::_exit(0);
@@ -50,9 +62,9 @@ void set_nonblocking(int fd) {
 }  // namespace
 
 Child start_child(const std::function<void(const ChildPipes&)>& body) {
-    Pipe jobs = make_pipe();
-    Pipe output = make_pipe();
-    Pipe errors = make_pipe();
+    Pipe jobs;
+    Pipe output;
+    Pipe errors;
     // What is still buffered would otherwise be printed by both processes.
     std::fflush(nullptr);
     const pid_t parent = ::getpid();
@@ -64,12 +76,10 @@ Child start_child(const std::function<void(const ChildPipes&)>& body) {
         ::close(errors.read_fd);
         run_child(parent, body, {jobs.read_fd, output.write_fd}, errors.write_fd);
     }
-    ::close(jobs.read_fd);
-    ::close(output.write_fd);
-    ::close(errors.write_fd);
     set_nonblocking(output.read_fd);
     set_nonblocking(errors.read_fd);
-    return {pid, jobs.write_fd, output.read_fd, errors.read_fd};
+    return {pid, std::exchange(jobs.write_fd, -1), std::exchange(output.read_fd, -1),
+            std::exchange(errors.read_fd, -1)};
 }
 
 bool drain(int fd, std::string& text) {

@@ -4,6 +4,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <exception>
+#include <iostream>
+#include <new>
+#include <system_error>
 
 #include "tools/tidelock/arguments.h"
 #include "tools/tidelock/build_id.h"
@@ -16,8 +20,10 @@ namespace {
 
 constexpr const char* kFooter =
     "Exit status: 0 nothing found, 1 violation found, 2 wrong use or unreadable input, 3 the run itself is unsound\n"
-    "(not deterministic, internal error, output that could not be written); 128 + signal when stopped by Ctrl-C or\n"
-    "SIGTERM with nothing found until then.\n";
+    "(not deterministic, internal error, output that could not be written); 128 + signal when stopped by Ctrl-C,\n"
+    "SIGTERM or SIGHUP with nothing found until then.\n";
+
+constexpr std::int64_t kFailuresMax = 1'000'000'000;
 
 std::int32_t usable_cores() {
     cpu_set_t cores;
@@ -38,6 +44,13 @@ void add_parsed(CLI::App& command, const std::string& flag, Value& value, Parse 
     command.add_option(flag, read, help)->type_name(type);
 }
 
+// Adds a flag for a name of a file or directory. An empty one (`--json "$UNSET"`) would silently write nothing.
+void add_name(CLI::App& command, const std::string& flag, std::string& name, const std::string& type,
+              const std::string& help) {
+    const auto complaint = [](const std::string& text) { return text.empty() ? "the name is empty" : std::string(); };
+    command.add_option(flag, name, help)->check(CLI::Validator(complaint, ""))->type_name(type);
+}
+
 struct CommandLine {
     CampaignOptions run;
     bool fail_fast = false;
@@ -48,21 +61,21 @@ struct CommandLine {
 };
 
 void add_run_output(CLI::App& command, CampaignOptions& run) {
-    command.add_option("--json", run.json_file, "write the results to this file")->type_name("FILE");
-    command.add_option("--junit", run.junit_file, "write the results as JUnit XML")->type_name("FILE");
-    command.add_option("--out", run.out_dir, "keep a failure file for each failing schedule here")->type_name("DIR");
+    add_name(command, "--json", run.json_file, "FILE", "write the results to this file");
+    add_name(command, "--junit", run.junit_file, "FILE", "write the results as JUnit XML");
+    add_name(command, "--out", run.out_dir, "DIR", "keep a failure file for each failing schedule here");
 }
 
 void add_run_limits(CLI::App& command, CommandLine& line) {
     CampaignOptions& run = line.run;
-    add_parsed(command, "--time", run.time_ns, parse_duration, "TIME",
+    add_parsed(command, "--time", run.time_ns, parse_time_span, "TIME",
                "hand out schedules for this long (90s, 10m, 2h)");
     command.add_option("--max-failures", run.failing_max, "stop after this many failing schedules; 0: never")
-        ->check(CLI::NonNegativeNumber)
+        ->check(CLI::Range(std::int64_t{0}, kFailuresMax))
         ->capture_default_str()
         ->type_name("N");
     command.add_flag("--fail-fast", line.fail_fast, "stop at the first failing schedule");
-    add_parsed(command, "--schedule-limit", run.schedule_limit_ns, parse_duration, "TIME",
+    add_parsed(command, "--schedule-limit", run.schedule_limit_ns, parse_time_span, "TIME",
                "a schedule that takes longer on the wall clock counts as hung (default 60s)");
 }
 
@@ -89,8 +102,7 @@ CLI::App* add_run(CLI::App& app, CommandLine& line) {
 CLI::App* add_replay(CLI::App& app, CommandLine& line) {
     CLI::App* command = app.add_subcommand("replay", "run one schedule again and show its timeline and verdict");
     command->add_option("WHAT", line.replay_words, "SCENARIO SEED, or a failure file")->required()->expected(1, 2);
-    command->add_option("--trace", line.replay.trace_file, "write the whole timeline (.txt or .json)")
-        ->type_name("FILE");
+    add_name(*command, "--trace", line.replay.trace_file, "FILE", "write the whole timeline (.txt or .json)");
     add_parsed(*command, "--until", line.replay.until_ns, parse_duration, "TIME",
                "stop at this virtual time (12.5s); progress is then not judged");
     command->add_option("--last", line.replay.last_lines, "how many lines of the timeline's end to print")
@@ -111,8 +123,8 @@ CLI::App* add_list(CLI::App& app, CommandLine& line) {
 CLI::App* add_merge(CLI::App& app, CommandLine& line) {
     CLI::App* command = app.add_subcommand("merge", "join the result files of shards");
     command->add_option("RESULTS", line.merge.inputs, "files written by run --json")->required();
-    command->add_option("--json", line.merge.json_file, "write the joined results to this file")->type_name("FILE");
-    command->add_option("--junit", line.merge.junit_file, "write them as JUnit XML")->type_name("FILE");
+    add_name(*command, "--json", line.merge.json_file, "FILE", "write the joined results to this file");
+    add_name(*command, "--junit", line.merge.junit_file, "FILE", "write them as JUnit XML");
     return command;
 }
 
@@ -137,20 +149,34 @@ bool settle_replay(CommandLine& line) {
     return true;
 }
 
+// --help and --version.
+int show_text(const CLI::App& app, const CLI::ParseError& text) {
+    app.exit(text);
+    std::cout.flush();
+    if (std::cout) return static_cast<int>(ExitStatus::kClean);
+    complain("cannot write to standard output");
+    return static_cast<int>(ExitStatus::kUnsound);
+}
+
+// CLI11 counts words: "--seeds: At Most 1 required but received 2".
+std::string plain(const CLI::ParseError& error) {
+    const std::string text = error.what();
+    const std::size_t counts = text.find(": At Most 1 required");
+    return counts == std::string::npos ? text : text.substr(0, counts) + ": is given more than once";
+}
+
 int read_failed(const CLI::App& app, const CLI::ParseError& error, std::string_view first_word) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    if (error.get_exit_code() == 0) return show_text(app, error);
     // CLI11 would only say that a command is missing.
     const bool is_command =
         !app.get_subcommands([&](const CLI::App* command) { return command->get_name() == first_word; }).empty();
     const bool is_unknown = !first_word.empty() && !first_word.starts_with("-") && !is_command;
-    complain(is_unknown ? fmt::format("no such command: '{}'", first_word) : error.what());
-    fmt::print(stderr, "Run with --help for what there is.\n");
+    complain(is_unknown ? fmt::format("no such command: '{}'", first_word) : plain(error));
+    tell("Run with --help for what there is.\n");
     return static_cast<int>(ExitStatus::kWrongUse);
 }
 
-}  // namespace
-
-int run_program(const Engine& engine, int argc, const char* const* argv) {
+int read_and_carry_out(const Engine& engine, int argc, const char* const* argv) {
     CommandLine line;
     CLI::App app("Tidelock: seeded fault schedules against the real protocol code of a replicated message broker",
                  "tidelock");
@@ -175,6 +201,22 @@ int run_program(const Engine& engine, int argc, const char* const* argv) {
         return settle_replay(line) ? replay_command_line(engine, line.replay) : static_cast<int>(ExitStatus::kWrongUse);
     }
     return list->parsed() ? list_command(engine, line.listed) : merge_command(line.merge, program);
+}
+
+}  // namespace
+
+int run_program(const Engine& engine, int argc, const char* const* argv) {
+    secure_standard_streams();
+    try {
+        return read_and_carry_out(engine, argc, argv);
+    } catch (const std::system_error& error) {
+        complain(error.what());
+    } catch (const std::bad_alloc&) {
+        complain("out of memory (ulimit -v, or an input that is too large)");
+    } catch (const std::exception& error) {
+        complain(fmt::format("internal error: {}", error.what()));
+    }
+    return static_cast<int>(ExitStatus::kUnsound);
 }
 
 }  // namespace tidelock::tools

@@ -47,6 +47,8 @@ class Engine {
     /// From the JSON object in a failure file. The error names `file` and the key.
     virtual tl::expected<std::unique_ptr<SchedulePlan>, std::string> read_plan(const std::string& json,
                                                                                const std::string& file) const = 0;
+    /// Why no schedule at all can run here, if so: a limit of the system that would make each look like a crash.
+    virtual std::string obstacle() const { return {}; }
     virtual std::vector<Described> invariants() const = 0;
     virtual std::vector<Described> faults() const = 0;
     virtual std::vector<Described> marks() const = 0;

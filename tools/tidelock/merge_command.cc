@@ -83,8 +83,8 @@ int merge_command(const MergeOptions& options, const std::string& program) {
     const Results whole = reports::join(parts);
     if (whole.builds.size() > 1)
         complain("the results come from different builds; their sum says less than it seems to");
-    bool written = print_out(reports::summary_text(whole, program));
-    written &= write_results(whole, options.json_file, options.junit_file);
+    bool written = write_results(whole, options.json_file, options.junit_file);
+    written &= print_out(reports::summary_text(whole, program));
     const ExitStatus status = status_of(whole);
     return static_cast<int>(status == ExitStatus::kClean && !written ? ExitStatus::kUnsound : status);
 }

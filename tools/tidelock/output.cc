@@ -1,6 +1,8 @@
 #include "tools/tidelock/output.h"
 
+#include <fcntl.h>
 #include <fmt/core.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -23,8 +25,28 @@ bool accepted(const FileError& error, std::string_view flag) {
 
 }  // namespace
 
+void secure_standard_streams() {
+    for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+        // The lowest free number is taken, which is this one.
+        if (::fcntl(fd, F_GETFD) < 0) [[maybe_unused]]
+            const int stand_in = ::open("/dev/null", O_RDONLY);
+    }
+    ::signal(SIGPIPE, SIG_IGN);
+    ::signal(SIGXFSZ, SIG_IGN);
+}
+
+void tell(std::string_view text) {
+    // Nobody is left to be told that this failed.
+    [[maybe_unused]] const bool told = write_all(STDERR_FILENO, text);
+}
+
 void complain(std::string_view what) {
-    fmt::print(stderr, "tidelock: {}\n", what);
+    std::string line = "tidelock: ";
+    for (const char c : what) {
+        const auto byte = static_cast<unsigned char>(c);
+        if ((byte >= 0x20 && byte != 0x7F) || c == '\n' || c == '\t') line += c;
+    }
+    tell(line + "\n");
 }
 
 bool print_out(std::string_view text) {
@@ -36,6 +58,10 @@ bool print_out(std::string_view text) {
 
 bool can_write_results(const std::string& json_file, const std::string& junit_file) {
     if (!json_file.empty() && !accepted(check_writable_file(json_file), "--json")) return false;
+    if (!json_file.empty() && !junit_file.empty() && are_one_file(json_file, junit_file)) {
+        complain(fmt::format("--junit: '{}' is the file of --json: one would overwrite the other", junit_file));
+        return false;
+    }
     return junit_file.empty() || accepted(check_writable_file(junit_file), "--junit");
 }
 
@@ -44,6 +70,12 @@ bool write_results(const reports::Results& results, const std::string& json_file
     if (!json_file.empty()) written &= accepted(write_file(json_file, reports::results_to_json(results)), "--json");
     if (!junit_file.empty()) written &= accepted(write_file(junit_file, reports::results_to_junit(results)), "--junit");
     return written;
+}
+
+bool can_run_schedules(const Engine& engine) {
+    const std::string obstacle = engine.obstacle();
+    if (!obstacle.empty()) complain(obstacle);
+    return obstacle.empty();
 }
 
 ExitStatus status_of(const reports::Results& results) {

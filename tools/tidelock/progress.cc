@@ -4,9 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
+#include <cstdlib>
+#include <string_view>
 
 #include "reports/figures.h"
+#include "tools/tidelock/output.h"
 
 namespace tidelock::tools {
 
@@ -19,6 +21,12 @@ constexpr std::int64_t kBarCells = 30;
 std::string bar_text(std::int64_t permille) {
     const auto filled = static_cast<std::size_t>(permille * kBarCells / 1000);
     return "[" + std::string(filled, '#') + std::string(static_cast<std::size_t>(kBarCells) - filled, '.') + "]";
+}
+
+// A terminal that can go back to the start of a line and clear it.
+bool can_redraw() {
+    const char* terminal = std::getenv("TERM");
+    return ::isatty(STDERR_FILENO) == 1 && terminal != nullptr && std::string_view(terminal) != "dumb";
 }
 
 }  // namespace
@@ -46,24 +54,22 @@ std::string progress_text(const CampaignProgress& progress) {
            fmt::format(", {} violation{}", reports::grouped(progress.violations), progress.violations == 1 ? "" : "s");
 }
 
-ProgressDisplay::ProgressDisplay() : terminal_(::isatty(STDERR_FILENO) == 1) {}
+ProgressDisplay::ProgressDisplay() : terminal_(can_redraw()) {}
 
 void ProgressDisplay::show(const CampaignProgress& progress) {
     const std::int64_t every_ns = terminal_ ? kBarEveryNs : kLineEveryNs;
     if (progress.elapsed_ns - last_shown_ns_ < every_ns) return;
     last_shown_ns_ = progress.elapsed_ns;
     if (terminal_) {
-        fmt::print(stderr, "\r\x1b[K{} {}", bar_text(progress_permille(progress)), progress_text(progress));
+        tell(fmt::format("\r\x1b[K{} {}", bar_text(progress_permille(progress)), progress_text(progress)));
     } else {
-        fmt::print(stderr, "{}\n", progress_text(progress));
+        tell(progress_text(progress) + "\n");
     }
-    std::fflush(stderr);
     shown_ = terminal_;
 }
 
 void ProgressDisplay::clear() {
-    if (shown_) fmt::print(stderr, "\r\x1b[K");
-    std::fflush(stderr);
+    if (shown_) tell("\r\x1b[K");
     shown_ = false;
 }
 

@@ -74,8 +74,19 @@ std::unique_ptr<SchedulePlan> plan_of_seed(const Engine& engine, const std::stri
     return nullptr;
 }
 
+// A failure whose plan could not even be made: only its scenario can make it again.
+std::unique_ptr<SchedulePlan> plan_of_name(const Engine& engine, const Failure& failure, const std::string& file) {
+    const tl::expected<std::unique_ptr<Scenario>, std::string> loaded = engine.load(failure.scenario);
+    if (loaded) return (*loaded)->plan(failure.seed);
+    complain(
+        fmt::format("{}: holds no plan, and no scenario '{}' comes with this program: replay that scenario's file "
+                    "with seed {}",
+                    file, failure.scenario, failure.seed));
+    return nullptr;
+}
+
 std::unique_ptr<SchedulePlan> plan_of_failure(const Engine& engine, const Failure& failure, const std::string& file) {
-    if (failure.plan_json.empty()) return plan_of_seed(engine, failure.scenario, failure.seed);
+    if (failure.plan_json.empty()) return plan_of_name(engine, failure, file);
     tl::expected<std::unique_ptr<SchedulePlan>, std::string> plan = engine.read_plan(failure.plan_json, file);
     if (plan) return std::move(*plan);
     complain(plan.error());
@@ -130,8 +141,13 @@ bool fails_again(const ScheduleResult& result, const std::string& invariant) {
 // How this run compares with the one that the failure file tells of.
 std::string comparison_text(const Failure& failure, const ScheduleResult& result) {
     const std::string& invariant = failure.violations.front().invariant;
-    std::string text = fmt::format("the file tells of {}: it {}\n", invariant,
-                                   fails_again(result, invariant) ? "fails again" : "does not fail in this run");
+    std::string text;
+    if (failure.seed != result.seed) {
+        text = fmt::format("the file was edited: it tells of seed {}, its plan is of seed {}, which is what ran\n",
+                           failure.seed, result.seed);
+    }
+    text += fmt::format("the file tells of {}: it {}\n", invariant,
+                        fails_again(result, invariant) ? "fails again" : "does not fail in this run");
     if (failure.digest == 0) return text;
     if (failure.digest == result.digest) return text + "this is the run of the file, event for event (same digest)\n";
     text += fmt::format("this is another run than the file's (its digest: {}): ", reports::digest_text(failure.digest));
@@ -150,7 +166,9 @@ int status_of_run(const TracedRun& run) {
 }
 
 std::string verdict_text(const TracedRun& run, const Subject& subject, bool is_whole) {
-    if (!run.report) return fmt::format("CRASH: the schedule {}\n", run.how_ended);
+    if (!run.report) {
+        return fmt::format("{}the schedule {}\n", interrupted_by() != 0 ? "" : "CRASH: ", run.how_ended);
+    }
     std::string text = result_text(run.report->result);
     if (subject.failure && is_whole) text += comparison_text(*subject.failure, run.report->result);
     return text;
@@ -170,16 +188,18 @@ int replay_command_line(const Engine& engine, const ReplayOptions& options) {
             return static_cast<int>(ExitStatus::kWrongUse);
         }
     }
+    if (!can_run_schedules(engine)) return static_cast<int>(ExitStatus::kUnsound);
     watch_interrupts();
     Timeline timeline(*format, options.last_lines);
     const TracedRun run =
         run_traced(*subject.plan, options.until_ns, [&](const TraceLine& line) { timeline.add(line); });
-    bool written = print_out(timeline.end_text() + verdict_text(run, subject, !options.until_ns));
+    bool written = true;
     if (*format != TraceFormat::kNone) {
         const FileError error = write_file(options.trace_file, timeline.file_content());
         if (!error.empty()) complain("--trace: " + error);
-        written &= error.empty();
+        written = error.empty();
     }
+    written &= print_out(timeline.end_text() + verdict_text(run, subject, !options.until_ns));
     const int status = status_of_run(run);
     return status == 0 && !written ? static_cast<int>(ExitStatus::kUnsound) : status;
 }

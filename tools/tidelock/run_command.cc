@@ -1,9 +1,7 @@
 #include <fmt/core.h>
 
-#include <cstdio>
 #include <optional>
 #include <set>
-#include <system_error>
 
 #include "reports/summary.h"
 #include "tools/tidelock/campaign.h"
@@ -32,17 +30,26 @@ class Watcher final : public CampaignWatcher {
         if (++failures_ > kFailuresTold) return;
         display_.clear();
         const reports::Violation& first = failure.violations.front();
-        fmt::print(stderr, "{} seed {}: {}{}\n", failure.scenario, failure.seed, first.invariant,
-                   path.empty() ? "" : ", kept in " + path);
+        tell(fmt::format("{} seed {}: {}{}\n", failure.scenario, failure.seed, first.invariant,
+                         path.empty() ? "" : ", kept in " + path));
+    }
+
+    void on_shortage(std::int64_t workers, const std::string& why) override {
+        display_.clear();
+        has_workers_ = workers > 0;
+        complain(has_workers_ ? fmt::format("{}: going on with {} worker(s)", why, workers)
+                              : fmt::format("{}: no schedule can run (ulimit -n, ulimit -u)", why));
     }
 
     void finish() { display_.clear(); }
     [[nodiscard]] const std::string& file_error() const { return files_.error(); }
+    [[nodiscard]] bool has_workers() const { return has_workers_; }
 
   private:
     ProgressDisplay display_;
     FailureFiles files_;
     std::int64_t failures_ = 0;
+    bool has_workers_ = true;
 };
 
 std::vector<std::string> wanted_scenarios(const Engine& engine, const CampaignOptions& options) {
@@ -72,17 +79,16 @@ std::optional<std::vector<CampaignScenario>> load_scenarios(const Engine& engine
 }
 
 bool outputs_are_writable(const CampaignOptions& options) {
-    if (!can_write_results(options.json_file, options.junit_file)) return false;
-    if (options.out_dir.empty()) return true;
-    const FileError error = prepare_directory(options.out_dir);
+    // First, because the result files may be meant to lie in it.
+    const FileError error = options.out_dir.empty() ? FileError() : prepare_directory(options.out_dir);
     if (!error.empty()) complain("--out: " + error);
-    return error.empty();
+    return error.empty() && can_write_results(options.json_file, options.junit_file);
 }
 
-int exit_status(const reports::Results& results, bool output_written) {
+int exit_status(const reports::Results& results, bool is_sound) {
     const ExitStatus status = status_of(results);
     if (status != ExitStatus::kClean) return static_cast<int>(status);
-    if (!output_written) return static_cast<int>(ExitStatus::kUnsound);
+    if (!is_sound) return static_cast<int>(ExitStatus::kUnsound);
     const int signal = interrupted_by();
     return signal != 0 ? 128 + signal : static_cast<int>(ExitStatus::kClean);
 }
@@ -92,23 +98,16 @@ int exit_status(const reports::Results& results, bool output_written) {
 int run_command(const Engine& engine, const CampaignOptions& options, const std::string& program) {
     const std::optional<std::vector<CampaignScenario>> scenarios = load_scenarios(engine, options);
     if (!scenarios || !outputs_are_writable(options)) return static_cast<int>(ExitStatus::kWrongUse);
+    if (!can_run_schedules(engine)) return static_cast<int>(ExitStatus::kUnsound);
     watch_interrupts();
     Watcher watcher(options.out_dir);
-    reports::Results results;
-    try {
-        results = run_campaign(*scenarios, options, watcher);
-    } catch (const std::system_error& error) {
-        complain(error.what());
-        return static_cast<int>(ExitStatus::kUnsound);
-    }
+    const reports::Results results = run_campaign(*scenarios, options, watcher);
     watcher.finish();
-    bool written = print_out(reports::summary_text(results, program));
-    if (!watcher.file_error().empty()) {
-        complain("--out: not every failure could be kept: " + watcher.file_error());
-        written = false;
-    }
-    written &= write_results(results, options.json_file, options.junit_file);
-    return exit_status(results, written);
+    if (!watcher.file_error().empty()) complain("--out: not every failure could be kept: " + watcher.file_error());
+    // Before the summary: a reader of standard output that stands still must not cost the files.
+    bool is_sound = write_results(results, options.json_file, options.junit_file);
+    is_sound &= print_out(reports::summary_text(results, program));
+    return exit_status(results, is_sound && watcher.file_error().empty() && watcher.has_workers());
 }
 
 }  // namespace tidelock::tools

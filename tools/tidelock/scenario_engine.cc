@@ -1,7 +1,11 @@
 #include "tools/tidelock/scenario_engine.h"
 
 #include <fmt/core.h>
+#include <sys/mman.h>
 
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "checker/catalogue.h"
@@ -9,6 +13,8 @@
 #include "scenarios/fault_kind.h"
 #include "scenarios/plan.h"
 #include "scenarios/scenario.h"
+#include "sim/arena.h"
+#include "tools/tidelock/file_io.h"
 
 namespace tidelock::tools {
 
@@ -50,7 +56,14 @@ std::vector<Described> ScenarioEngine::scenarios() const {
 }
 
 tl::expected<std::unique_ptr<Scenario>, std::string> ScenarioEngine::load(const std::string& name_or_path) const {
-    Result<scenarios::Scenario, scenarios::InputError> scenario = scenarios::load_scenario(name_or_path);
+    Result<scenarios::Scenario, scenarios::InputError> scenario;
+    if (scenarios::is_scenario_path(name_or_path)) {
+        const tl::expected<std::string, FileError> text = read_file(name_or_path);
+        if (!text) return tl::unexpected(text.error());
+        scenario = scenarios::parse_scenario(*text, std::filesystem::path(name_or_path).stem().string(), name_or_path);
+    } else {
+        scenario = scenarios::load_scenario(name_or_path);
+    }
     if (!scenario) return tl::unexpected(scenario.error().text);
     return std::make_unique<RealScenario>(std::move(*scenario));
 }
@@ -60,6 +73,18 @@ tl::expected<std::unique_ptr<SchedulePlan>, std::string> ScenarioEngine::read_pl
     Result<scenarios::Plan, scenarios::InputError> plan = scenarios::parse_plan(json, file);
     if (!plan) return tl::unexpected(plan.error().text);
     return std::make_unique<RealPlan>(std::move(*plan));
+}
+
+std::string ScenarioEngine::obstacle() const {
+    if (!sim::kArenaEnabled) return {};
+    void* const region = ::mmap(nullptr, sim::Arena::kReservedBytes, PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (region == MAP_FAILED) {
+        return fmt::format("cannot reserve the {} GiB of address space that a schedule takes: {} (ulimit -v)",
+                           sim::Arena::kReservedBytes >> 30, std::generic_category().message(errno));
+    }
+    ::munmap(region, sim::Arena::kReservedBytes);
+    return {};
 }
 
 std::vector<Described> ScenarioEngine::invariants() const {

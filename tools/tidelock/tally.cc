@@ -1,5 +1,7 @@
 #include "tools/tidelock/tally.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "tools/tidelock/campaign.h"
@@ -9,6 +11,10 @@ namespace tidelock::tools {
 namespace {
 
 using reports::ScenarioRow;
+
+std::string command_of(const CampaignScenario& scenario, std::uint64_t seed) {
+    return fmt::format("{} {}", replay_command(scenario.reference), seed);
+}
 
 ScenarioRow row_of(const Job& job, const CampaignScenario& scenario, const ScheduleReport& report) {
     const scenarios::ScheduleResult& result = report.result;
@@ -26,7 +32,7 @@ ScenarioRow row_of(const Job& job, const CampaignScenario& scenario, const Sched
     for (const auto& [kind, count] : result.faults) row.faults[kind] += count;
     for (const auto& [name, count] : result.marks) row.marks[name] += count;
     row.digest = reports::digest_share(job.seed, result.digest);
-    const std::string replay = replay_command(scenario.reference, job.seed);
+    const std::string replay = command_of(scenario, job.seed);
     for (const scenarios::Violation& violation : result.violations) {
         row.violations.push_back({job.seed, violation.invariant, violation.time_ns, violation.message, replay});
     }
@@ -37,7 +43,10 @@ ScenarioRow row_of(const Job& job, const CampaignScenario& scenario, const Sched
 }  // namespace
 
 Tally::Tally(const std::vector<CampaignScenario>& scenarios) : scenarios_(scenarios), rows_(scenarios.size()) {
-    for (std::size_t i = 0; i < rows_.size(); ++i) rows_[i].scenario = scenarios[i].scenario->name();
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+        rows_[i].scenario = scenarios[i].scenario->name();
+        rows_[i].replay_prefix = replay_command(scenarios[i].reference);
+    }
 }
 
 std::vector<reports::Violation> Tally::add(const Job& job, const ScheduleReport& report) {
@@ -51,7 +60,7 @@ reports::Violation Tally::add_crash(const Job& job, const std::string& how) {
     ScenarioRow row;
     row.first_seed = row.last_seed = job.seed;
     row.schedules = 1;
-    row.violations = {{job.seed, "crash", 0, how, replay_command(scenarios_[job.scenario].reference, job.seed)}};
+    row.violations = {{job.seed, "crash", 0, how, command_of(scenarios_[job.scenario], job.seed)}};
     reports::add_to_row(rows_[job.scenario], row);
     return row.violations.front();
 }

@@ -1,6 +1,7 @@
 // A program with the command line of Tidelock and scenarios that misbehave on demand: what the tests of the command
 // line run, so that they need no real schedule to crash, hang or lie.
 #include <fmt/core.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -113,6 +114,11 @@ class FakeEngine final : public tools::Engine {
         const json plan = json::parse(text, nullptr, false);
         if (!plan.contains("seed")) return tl::unexpected(file + ": plan.seed: is missing");
         return std::make_unique<FakePlan>(plan["scenario"].get<std::string>(), plan["seed"].get<std::uint64_t>());
+    }
+    std::string obstacle() const override {
+        rlimit limit{};
+        ::getrlimit(RLIMIT_AS, &limit);
+        return limit.rlim_cur == RLIM_INFINITY ? "" : "the address space is limited";
     }
     std::vector<tools::Described> invariants() const override { return {{"acked-survival", "no record is lost"}}; }
     std::vector<tools::Described> faults() const override { return {{"network.loss", "a frame is lost"}}; }
