@@ -284,6 +284,13 @@ TEST_CASE("the dev script refuses what it does not know before it builds or inst
     require_named("format more", "format: what is 'more'?");
 }
 
+TEST_CASE("a printed command works from a directory with a space in its name") {
+    const ScratchDirectory scratch;
+    const std::string program = scratch.file("a b");
+    REQUIRE(::symlink(TIDELOCK_FAKE, program.c_str()) == 0);
+    REQUIRE_THAT(run({program, "run", "clean", "--seeds", "1..3"}).out, Contains("'" + program + "' replay clean 1\n"));
+}
+
 TEST_CASE("without dpkg and the build tools the dev script names what is missing") {
     const ScratchDirectory scratch;
     const std::string links =

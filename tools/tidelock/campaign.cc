@@ -15,6 +15,7 @@
 #include "tools/tidelock/build_id.h"
 #include "tools/tidelock/file_io.h"
 #include "tools/tidelock/interrupt.h"
+#include "tools/tidelock/output.h"
 #include "tools/tidelock/tally.h"
 #include "tools/tidelock/worker.h"
 #include "tools/tidelock/worker_process.h"
@@ -260,14 +261,6 @@ reports::Results Campaign::run() {
     std::deque<Job> none;
     for (WorkerProcess& worker : workers_) worker.bury(none);
     return results();
-}
-
-std::string shell_quoted(const std::string& word) {
-    constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./+,:@%";
-    if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
-    std::string quoted = "'";
-    for (const char c : word) quoted += c == '\'' ? "'\\''" : std::string(1, c);
-    return quoted + "'";
 }
 
 }  // namespace

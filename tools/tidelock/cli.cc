@@ -192,7 +192,7 @@ int read_and_carry_out(const Engine& engine, int argc, const char* const* argv) 
     } catch (const CLI::ParseError& error) {
         return read_failed(app, error, argc > 1 ? argv[1] : "");
     }
-    const std::string program = argc > 0 ? argv[0] : "tidelock";
+    const std::string program = shell_quoted(argc > 0 ? argv[0] : "tidelock");
     if (run->parsed()) {
         settle_run(line, *run);
         return run_command(engine, line.run, program);

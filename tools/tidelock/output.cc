@@ -49,6 +49,14 @@ void complain(std::string_view what) {
     tell(line + "\n");
 }
 
+std::string shell_quoted(std::string_view word) {
+    constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./+,:@%";
+    if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return std::string(word);
+    std::string quoted = "'";
+    for (const char c : word) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+    return quoted + "'";
+}
+
 bool print_out(std::string_view text) {
     std::fflush(stdout);
     if (write_all(STDOUT_FILENO, text)) return true;

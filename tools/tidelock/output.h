@@ -20,6 +20,9 @@ void tell(std::string_view text);
 /// "tidelock: ..." on standard error; control characters, which names may hold, are left out.
 void complain(std::string_view what);
 
+/// A word as a shell reads it back, in quotes where it must be.
+std::string shell_quoted(std::string_view word);
+
 /// Standard output, whole or not at all; false (after complaining) when it could not be written.
 bool print_out(std::string_view text);
 
