@@ -306,7 +306,8 @@ void RaftSafety::judge(const Context& context, const BrokerView& broker,
     Replica& replica = replica_of(broker);
     settle_removal(context, replica, LogIndex(0));
     const LogIndex held = last_committed_held(replica);
-    if (held >= truncated.from) {
+    // Who was not counted for it, and is still in a term before the one it was committed in, obeys that term's leader.
+    if (held >= truncated.from && committed_at(truncated.from)->learned_in <= truncated.term) {
         replica.removal = Removal{
             held, context.time_ns,
             fmt::format(

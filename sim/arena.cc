@@ -63,7 +63,7 @@ std::size_t class_bytes(std::size_t size_class) {
     return (5 + above % 4) << (above / 4 + 8);
 }
 
-void map_region() {
+[[maybe_unused]] void map_region() {
     if (g_is_mapped) return;
     void* const wanted = reinterpret_cast<void*>(Arena::kBase);
     void* const got = ::mmap(wanted, Arena::kReservedBytes, PROT_READ | PROT_WRITE,

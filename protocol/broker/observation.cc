@@ -59,7 +59,10 @@ struct DigestFields {
         digest.add(o.term);
         digest.add(o.content);
     }
-    void operator()(const RaftEntriesTruncated& o) const { digest.add(o.from); }
+    void operator()(const RaftEntriesTruncated& o) const {
+        digest.add(o.from);
+        digest.add(o.term);
+    }
     void operator()(const RaftEntryCommitted& o) const {
         digest.add(o.index);
         digest.add(o.term);

@@ -76,6 +76,7 @@ struct RaftEntryAppended {
 /// Entries at and past `from` were removed from this broker's Raft log.
 struct RaftEntriesTruncated {
     LogIndex from;
+    Term term;  // the broker's: a leader of this term wanted it
     bool operator==(const RaftEntriesTruncated&) const = default;
 };
 /// This broker learned that the entry is committed (each broker reports each entry once a life).

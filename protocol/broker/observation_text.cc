@@ -90,7 +90,7 @@ struct TextOf {
                            o.content);
     }
     std::string operator()(const RaftEntriesTruncated& o) const {
-        return fmt::format("raft entries truncated from={}", o.from.value);
+        return fmt::format("raft entries truncated from={} term={}", o.from.value, o.term.value);
     }
     std::string operator()(const RaftEntryCommitted& o) const {
         return fmt::format("raft entry committed index={} term={} content={:016x} learned_in={}", o.index.value,

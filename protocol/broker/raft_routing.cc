@@ -209,7 +209,7 @@ struct RaftRoute {
     void operator()(const raft::EntriesTruncated& e) const {
         log_changed = true;
         mark(step, Mark::kRaftEntriesOverwritten);
-        observe(step, RaftEntriesTruncated{e.from});
+        observe(step, RaftEntriesTruncated{e.from, step.broker.raft.persistent.term});
     }
     void operator()(const raft::Committed& e) const { on_entry_committed(step, e.entry); }
     void operator()(const raft::BecameFollower&) const {}

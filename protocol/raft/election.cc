@@ -59,6 +59,7 @@ void become_candidate(Step& s, Candidate candidate) {
     emit(s, BecameCandidate{s.node.persistent.term, candidate.pre_vote});
     s.node.role = std::move(candidate);
     arm_election_timer(s);
+    s.node.elections_in_vain = std::min(s.node.elections_in_vain + 1, kElectionsInVainMax);
 }
 
 void start_pre_vote(Step& s) {
@@ -93,8 +94,12 @@ void arm_election_timer(Step& s, Duration min, Duration max) {
     emit(s, SetTimer{TimerKind::kElection, min + delay, max + delay});
 }
 
+/// Where the network or the disks are slow for the configured range, several stand at the same time, again and again.
+/// So each candidacy in vain widens the draw by half the shortest timeout.
 void arm_election_timer(Step& s) {
-    arm_election_timer(s, s.node.config.election_timeout_min, s.node.config.election_timeout_max);
+    const Config& config = s.node.config;
+    const Duration wider = Duration(config.election_timeout_min.value / 2 * s.node.elections_in_vain);
+    arm_election_timer(s, config.election_timeout_min, config.election_timeout_max + wider);
 }
 
 void become_follower(Step& s, Term term, StepDownReason reason) {

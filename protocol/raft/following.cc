@@ -64,6 +64,7 @@ bool follow(Step& s, BrokerId from, Term term) {
         return false;
     }
     follower->leader_contact = s.now;
+    node.elections_in_vain = 0;
     if (!follower->leader) {
         follower->leader = from;
         emit(s, LeaderKnown{from, term});

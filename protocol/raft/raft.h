@@ -140,6 +140,8 @@ struct Formation {
 };
 
 /// A replica. A value: copied, compared, printed.
+inline constexpr int kElectionsInVainMax = 8;
+
 struct Node {
     Config config;
     PersistentState persistent;
@@ -152,6 +154,7 @@ struct Node {
     Formation formation;
     std::optional<IncomingSnapshot> incoming_snapshot;
     bool snapshot_requested = false;
+    int elections_in_vain = 0;  // its own candidacies since it last heard of a leader, at most kElectionsInVainMax
 
     PersistSequence requested_sequence;  // newest Persist
     PersistSequence durable_sequence;    // newest Persisted

@@ -107,6 +107,7 @@ void become_leader(Step& s) {
         if (member != node.config.self) leader.followers.push_back(first_progress(node, member));
     const bool caretaker = leader.caretaker;
     node.role = std::move(leader);
+    node.elections_in_vain = 0;
     emit(s, CancelTimer{TimerKind::kElection});
     emit(s, SetTimer{TimerKind::kHeartbeat, node.config.heartbeat_interval, node.config.heartbeat_interval});
     emit(s, BecameLeader{node.persistent.term, caretaker});

@@ -39,8 +39,8 @@ struct RaftStory : Story {
                                                Term(learned_in != 0 ? learned_in : term)});
         return *this;
     }
-    RaftStory& remove_from(int broker, int index) {
-        see(broker, broker::RaftEntriesTruncated{LogIndex(index)});
+    RaftStory& remove_from(int broker, int index, int term = 99) {
+        see(broker, broker::RaftEntriesTruncated{LogIndex(index), Term(term)});
         return *this;
     }
     RaftStory& install(int broker, int index, int term, std::uint64_t content = 0) {
@@ -227,6 +227,14 @@ TEST_CASE("V8: committed entries are not removed") {
     SECTION("the committed one may when a snapshot takes its place") {
         story.remove_from(2, 1).install(2, 1, 1).enter(2, 2, 1);
         REQUIRE(story.broken() == kNothing);
+    }
+    SECTION("who was not counted may obey a leader of a term before it was committed") {
+        for (const int term : {2, 3}) {
+            RaftStory late;
+            late.elect(1, 1).enter_on({1, 3}, 1, 1).elect(1, 3).enter(2, 1, 1).enter_on({1, 2}, 2, 3);
+            late.commit(1, 1, 1, 0, 3).remove_from(3, 1, term).enter(3, 1, 2);
+            REQUIRE(late.broken() == (term == 2 ? kNothing : std::vector<std::string>{"raft-safety"}));
+        }
     }
     SECTION("a conflicting one at that index may") {
         RaftStory other;

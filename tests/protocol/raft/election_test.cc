@@ -160,6 +160,27 @@ TEST_CASE("R6 a real vote never counts as a pre-vote, nor the other way round") 
     CHECK_FALSE(is_leader(rig.node));
 }
 
+TEST_CASE("R6 each candidacy in vain widens the draw, so that several who stand at once part; a leader ends that") {
+    Rig rig = voter();
+    const Duration shortest = rig.node.config.election_timeout_min;
+    const auto drawn_up_to = [&] {
+        const auto timers = rig.all<SetTimer>();
+        const auto timer = std::find_if(timers.begin(), timers.end(),
+                                        [](const SetTimer& set) { return set.timer == TimerKind::kElection; });
+        REQUIRE(timer != timers.end());
+        CHECK(timer->min == shortest);
+        return timer->max;
+    };
+    Duration widest = rig.node.config.election_timeout_max;
+    for (int i = 0; i < kElectionsInVainMax + 3; ++i) {
+        rig.apply(TimerFired{TimerKind::kElection});
+        CHECK(drawn_up_to() == widest);
+        if (i < kElectionsInVainMax) widest = widest + Duration(shortest.value / 2);
+    }
+    rig.receive(2, rig.append_from(2, 2, 3, 2, {}));
+    CHECK(rig.node.elections_in_vain == 0);
+}
+
 TEST_CASE("R6 while a live leader is heard, votes and pre-votes are refused and the term stays") {
     Rig rig = voter();
     rig.receive(2, rig.append_from(2, 2, 3, 2, {}));

@@ -149,6 +149,13 @@ void Network::carry_out(int i, const Effect& effect) {
         ++replica.timer_generation[static_cast<std::size_t>(cancel->timer)];
         return;
     }
+    if (const ProposalRefused* refused = std::get_if<ProposalRefused>(&effect)) {
+        // A slow claim met a transfer: its owner asks again, or an unfinished transfer leaves a leader without one.
+        const bool lacks_claim = last_term(replica.node.persistent) != replica.node.persistent.term;
+        if (refused->reason != RefusalReason::kTransferring || !lacks_claim) return;
+        const Proposed claim{EntryKind::kClaim, Bytes::copy_of("claim")};
+        return schedule(now_ + milliseconds(50), i, replica.boots, claim);
+    }
     if (const Committed* committed = std::get_if<Committed>(&effect)) return on_committed(i, committed->entry);
     if (const BecameLeader* elected = std::get_if<BecameLeader>(&effect)) return on_elected(i, *elected);
     if (const VoteGranted* vote = std::get_if<VoteGranted>(&effect)) return on_voted(i, *vote);
