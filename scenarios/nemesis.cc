@@ -5,6 +5,22 @@
 #include <algorithm>
 
 namespace tidelock::scenarios {
+namespace {
+
+/// A member with a hanging disk lags from the first record on that it cannot make durable. That may come only when a
+/// dead one has been removed, so the set may need its lag twice before it is rid of both (I2, I3).
+bool has_time_for_hung_disk(const Plan& plan) {
+    constexpr std::int64_t kElectionMs = 2'000;
+    constexpr std::int64_t kRetryMs = 3'000;
+    const bool is_mixed = std::ranges::any_of(
+        plan.faults, [](const PlannedFault& fault) { return fault.kind == FaultKind::kMixedConfiguration; });
+    const std::int64_t heal_ms = plan.settings[Setting::kHealSeconds] * 1'000;
+    const std::int64_t removal_ms = plan.settings[Setting::kIsrLagMs] * (is_mixed ? 2 : 1) * 5 / 4;
+    const std::int64_t first_record_ms = std::max(heal_ms * 4 / 10, kElectionMs + removal_ms);
+    return heal_ms - first_record_ms >= removal_ms + kRetryMs;
+}
+
+}  // namespace
 
 Nemesis::Nemesis(Cluster& cluster)
     : cluster_(cluster), world_(cluster.world()), restart_after_(static_cast<std::size_t>(cluster.broker_count())) {
@@ -169,7 +185,7 @@ void Nemesis::freeze_minority() {
         std::size_t pick = random.below(brokers.size());
         if (i == 0 && takes_leader && leader)
             pick = static_cast<std::size_t>(std::find(brokers.begin(), brokers.end(), *leader) - brokers.begin());
-        const bool is_hung = random.below(3) == 0 && !hung_;
+        const bool is_hung = random.below(3) == 0 && !hung_ && has_time_for_hung_disk(cluster_.plan());
         if (is_hung)
             hung_ = brokers[pick];
         else
