@@ -14,6 +14,13 @@ namespace {
 // data losses of one broker within one leadership.
 constexpr std::size_t kPastIncarnationsMax = 16;
 constexpr Offset kUnknown{-1};
+// Without a bound on lag there is nothing else to go by.
+constexpr Duration kSilenceMax = milliseconds(10'000);
+
+/// For how long a life that counts may say nothing before another one, taken for over, may be the present one.
+Duration silence_max(const InSyncConfig& config) {
+    return config.isr_lag.value_or(config.replica_lag_timeout.value_or(kSilenceMax));
+}
 
 }  // namespace
 
@@ -220,7 +227,13 @@ bool InSyncSet::is_in(const std::vector<Replica>& set, Replica replica) const {
 bool InSyncSet::begin_life(Follower& follower, Incarnation incarnation, Instant now) {
     if (follower.incarnation == incarnation) return false;
     std::vector<Incarnation>& past = follower.past_incarnations;
-    if (config_.counts_incarnations && std::find(past.begin(), past.end(), incarnation) != past.end()) return false;
+    if (const auto known = std::find(past.begin(), past.end(), incarnation);
+        config_.counts_incarnations && known != past.end()) {
+        // Lives have no order. If a word of a former one came late, and only then first, it is the present one that
+        // was taken for over: it goes on speaking when the other has fallen silent (I2).
+        if (since(follower.heard_at, now) <= silence_max(config_)) return false;
+        past.erase(known);
+    }
     const bool is_another = follower.incarnation != Incarnation{};
     if (is_another) {
         if (past.size() == kPastIncarnationsMax) past.erase(past.begin());

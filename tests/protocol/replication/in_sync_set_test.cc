@@ -287,6 +287,21 @@ TEST_CASE(
     REQUIRE(story.set.position(kC2, kOne) == Offset(4));
 }
 
+TEST_CASE("I10: a late word of a dead life, heard first after the present one, does not shut that one out for good") {
+    Story story(config_of(), {kA, kB});
+    story.fetch(kC2, 10, 10);
+    story.fetch(kC, 10, 20);  // sent before C lost its data
+    story.fetch(kC2, 10, 600);
+    REQUIRE(story.set.position(kC2, kOne) == std::nullopt);
+    story.fetch(kC2, 10, 1021);  // C has said nothing for longer than a member may
+    REQUIRE(story.set.position(kC2, kOne) == Offset(10));
+    REQUIRE(story.set.position(kC, kOne) == std::nullopt);
+    story.fetch(kC2, 10, 1100);
+    REQUIRE(story.set.pending()->subject == kC2);
+    story.fetch(kC, 10, 1200);
+    REQUIRE(story.set.position(kC2, kOne) == Offset(10));
+}
+
 TEST_CASE("I10: at the minimum a dead life is replaced by the new one in one change, so the size never falls (I11)") {
     Story story(config_of(), {kA, kC});
     story.fetch(kC2, 0, 20);
