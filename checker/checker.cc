@@ -92,7 +92,10 @@ struct Checker::Hearing {
         parts.single_leader.judge(context, broker, o);
         parts.log_matching.judge(context, broker, o);
     }
-    void operator()(const broker::Started& o) const { parts.log_matching.judge(context, broker, o); }
+    void operator()(const broker::Started& o) const {
+        parts.log_matching.judge(context, broker, o);
+        parts.isr_complete.judge(context, broker, o);
+    }
     void operator()(const broker::DamageFound& o) const { parts.log_matching.judge(context, broker, o); }
     void operator()(const broker::LogRecovered& o) const {
         parts.log_matching.judge(context, broker, o);
@@ -190,6 +193,7 @@ struct Checker::FactHearing {
                                      is_raft ? "R2" : "L2"));
     }
     void operator()(const BrokerBooted&) const {}
+    void operator()(const JournalFoundBad&) const {}
     void operator()(const TopicDeletionAsked&) const {}
     void operator()(const RecordDeletionAsked&) const {}
     void operator()(const HealBegan&) const {}
@@ -208,12 +212,16 @@ struct Checker::CallHearing {
 
     [[nodiscard]] bool is_excused() const { return parts.budget.losses_excused > 0; }
 
-    void operator()(const ProduceCall& o) const { parts.client_history.judge(call, o, parts.log, is_excused()); }
+    void operator()(const ProduceCall& o) const {
+        parts.client_history.judge(call, o, parts.log, is_excused());
+        parts.producer_order.judge(call, o, parts.log, is_excused());
+    }
     void operator()(const FetchCall& o) const { parts.client_history.judge(call, o, parts.log, is_excused()); }
     void operator()(const OffsetCommitCall& o) const { parts.offsets_monotonic.judge(call, o); }
     void operator()(const OffsetFetchCall& o) const { parts.offsets_monotonic.judge(call, o, is_excused()); }
     void operator()(const DeleteTopicCall& o) const {
         parts.client_history.judge(call, o);
+        parts.producer_order.judge(call, o);
         parts.offsets_monotonic.judge(call, o);
     }
     void operator()(const DeleteRecordsCall& o) const { parts.client_history.judge(call, o); }

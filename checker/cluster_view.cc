@@ -142,6 +142,7 @@ void ClusterView::begin_life(BrokerId id, std::uint32_t life) {
     broker.life = life;
     broker.running = true;
     broker.started = false;
+    broker.journal_damage.clear();
     broker.leadership.reset();
     broker.following.reset();
     for (CopyView& copy : broker.copies) {
@@ -243,6 +244,7 @@ void ClusterView::on_fact(const HostFact& fact) {
         void operator()(const PeerAnswered&) const {}
         void operator()(const LeaderActed&) const {}
         void operator()(const PromiseNotDurable&) const {}
+        void operator()(const JournalFoundBad& f) const { view.broker_of(f.broker).journal_damage = f.what; }
     };
     std::visit(Visitor{*this}, fact);
 }

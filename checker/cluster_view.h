@@ -62,7 +62,8 @@ struct BrokerView {
     Incarnation data_incarnation;
     bool disk_fault_pending = false;  // a fault hit any of its files, and the disk was not emptied since
     bool shared_fault_pending =
-        false;  // a fault hit a file that all copies hang on, and the disk was not emptied since
+        false;                   // a fault hit a file that all copies hang on, and the disk was not emptied since
+    std::string journal_damage;  // that this life has read and not answered with another data incarnation; empty: none
     std::optional<LeadershipView> leadership;
     std::optional<broker::FollowingLeader> following;
     std::vector<CopyView> copies;  // by PartitionNumber

@@ -35,7 +35,10 @@ struct ViewUpdate {
         broker.raft_incarnation = o.raft_incarnation;
         broker.data_incarnation = o.data_incarnation;
     }
-    void operator()(const broker::DataIncarnationRenewed& o) const { broker.data_incarnation = o.incarnation; }
+    void operator()(const broker::DataIncarnationRenewed& o) const {
+        broker.data_incarnation = o.incarnation;
+        broker.journal_damage.clear();
+    }
 
     [[nodiscard]] LeadershipView& leadership_under(LeaderEpoch leader_epoch) const {
         if (!broker.leadership || broker.leadership->leader_epoch != leader_epoch) {

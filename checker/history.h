@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "protocol/base/ids.h"
+#include "protocol/clients/error_code.h"
 
 namespace tidelock::checker {
 
@@ -39,8 +40,9 @@ struct ProduceCall {
     ProducerEpoch producer_epoch;
     std::int32_t base_sequence = -1;
     Acks acks = Acks::kAll;
-    std::vector<std::uint64_t> values;  // one a record; never 0; unique in the run, but for retries
-    std::optional<Offset> base_offset;  // when ok and told
+    std::vector<std::uint64_t> values;                     // one a record; never 0; unique in the run, but for retries
+    std::optional<Offset> base_offset;                     // when ok and told
+    clients::ErrorCode error = clients::ErrorCode::kNone;  // when it was answered with one
 };
 struct ReadRecord {
     Offset offset;

@@ -83,9 +83,15 @@ struct PromiseNotDurable {
     Promise promise;
     std::string what;
 };
+/// The life that just began reads a journal of which a part is bad that was once durable: what it vouched for is not
+/// known any more (L4).
+struct JournalFoundBad {
+    BrokerId broker;
+    std::string what;
+};
 
 using HostFact =
     std::variant<BrokerBooted, BrokerKilled, DiskEmptied, DiskDamaged, OperatorRejoinedEmpty, TopicDeletionAsked,
-                 RecordDeletionAsked, HealBegan, PeerAnswered, LeaderActed, PromiseNotDurable>;
+                 RecordDeletionAsked, HealBegan, PeerAnswered, LeaderActed, PromiseNotDurable, JournalFoundBad>;
 
 }  // namespace tidelock::checker

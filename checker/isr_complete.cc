@@ -192,6 +192,14 @@ void IsrComplete::judge(const Context& context, const BrokerView& broker, const 
                                    missing->broker.value, text_of(*broker.leadership->acknowledgement_set)));
 }
 
+void IsrComplete::judge(const Context& context, const BrokerView& broker, const broker::Started& started) {
+    if (broker.journal_damage.empty()) return;
+    context.log.report(kThis, context.time_ns,
+                       fmt::format("broker {} starts under the data incarnation {} though its journal is damaged: {}; "
+                                   "it is renewed first (L4, I10)",
+                                   broker.id.value, started.data_incarnation.value, broker.journal_damage));
+}
+
 void IsrComplete::judge(const Context& context, const BrokerView& broker, const broker::LogReset& reset) {
     if (reset.reason == broker::ResetReason::kBehindLogStart) return;
     const std::optional<PartitionNumber> number = context.view.find(reset.partition);

@@ -1,6 +1,6 @@
 /// V7: every member of the leader's acknowledgement set durably holds everything below its high watermark (I6), the set
-/// is the larger one while a change is pending (I4), and nobody discards data under an incarnation that a set may name
-/// (I10).
+/// is the larger one while a change is pending (I4), and nobody discards data under an incarnation that a set may name,
+/// or goes on under it with a journal that cannot vouch for the data any more (I10).
 #pragma once
 
 #include "checker/invariant.h"
@@ -14,6 +14,7 @@ class IsrComplete {
     void judge(const Context& context, const BrokerView& broker, const broker::InSyncSetCommitted& committed);
     void judge(const Context& context, const BrokerView& broker, const broker::LeaderServing& serving);
     void judge(const Context& context, const BrokerView& broker, const broker::LogReset& reset);
+    void judge(const Context& context, const BrokerView& broker, const broker::Started& started);
 };
 
 }  // namespace tidelock::checker

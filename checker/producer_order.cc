@@ -114,4 +114,37 @@ void ProducerOrder::judge(const ClientCall& call, const InitProducerIdCall& init
                            call.client.value, call.call, init.producer_id.value, holder->second));
 }
 
+void ProducerOrder::judge(const ClientCall& call, const ProduceCall& produce, ViolationLog& log, bool is_excused) {
+    if (produce.producer_id.value < 0 || produce.acks != Acks::kAll) return;
+    const Session session{produce.partition, produce.producer_id, produce.producer_epoch};
+    const std::int32_t next = sequence_after(produce.base_sequence, static_cast<std::int64_t>(produce.values.size()));
+    const auto known = acknowledged_.find(session);
+    if (call.outcome == Outcome::kOk) {
+        if (known == acknowledged_.end())
+            acknowledged_.emplace(session, Acknowledged{next, call.returned_ns});
+        else if (next > known->second.next_sequence)
+            known->second = Acknowledged{next, call.returned_ns};
+        return;
+    }
+    const bool is_forgotten = produce.error == clients::ErrorCode::kUnknownProducerId ||
+                              produce.error == clients::ErrorCode::kOutOfOrderSequence;
+    if (is_excused || !is_forgotten || known == acknowledged_.end()) return;
+    const Acknowledged& before = known->second;
+    if (call.invoked_ns <= before.returned_ns || produce.base_sequence > before.next_sequence) return;
+    if (std::ranges::find(uncertain_topics_, produce.partition.topic) != uncertain_topics_.end()) return;
+    log.report(
+        InvariantId::kProducerOrder, call.returned_ns,
+        fmt::format("client {} call {} of producer {} (epoch {}) with sequence {} was refused as \"{}\", though "
+                    "all before sequence {} was acknowledged by policy at {} ns (T2)",
+                    call.client.value, call.call, produce.producer_id.value, produce.producer_epoch.value,
+                    produce.base_sequence, clients::to_text(produce.error), before.next_sequence, before.returned_ns));
+}
+
+void ProducerOrder::judge(const ClientCall& call, const DeleteTopicCall& deletion) {
+    if (call.outcome == Outcome::kFailed) return;
+    for (auto at = acknowledged_.begin(); at != acknowledged_.end();)
+        at = at->first.partition.topic == deletion.topic ? acknowledged_.erase(at) : std::next(at);
+    if (call.outcome == Outcome::kUnknown) uncertain_topics_.push_back(deletion.topic);
+}
+
 }  // namespace tidelock::checker

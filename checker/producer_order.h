@@ -22,6 +22,12 @@ class ProducerOrder {
     /// A new producer id is nobody else's (T2): two producers under one id would take each other for retries.
     void judge(const ClientCall& call, const InitProducerIdCall& init, ViolationLog& log);
 
+    /// A producer whose batches were acknowledged by policy is known for as long as the topic is there, whatever
+    /// retention took of them (T2): what comes next, or comes again, is not refused as out of order or nobody's.
+    /// `is_excused`: faults beyond the promise took records, and with them perhaps what was known.
+    void judge(const ClientCall& call, const ProduceCall& produce, ViolationLog& log, bool is_excused);
+    void judge(const ClientCall& call, const DeleteTopicCall& deletion);
+
   private:
     struct LastBatch {
         ProducerEpoch producer_epoch;
@@ -41,6 +47,19 @@ class ProducerOrder {
                      Progress& progress, bool report);
     static void rebuild(const Context& context, const PartitionView& partition, Progress& progress);
 
+    /// What a client was told of one life of a producer in one partition.
+    struct Session {
+        ClientPartition partition;
+        ProducerId producer_id;
+        ProducerEpoch producer_epoch;
+        constexpr auto operator<=>(const Session&) const = default;
+    };
+    struct Acknowledged {
+        std::int32_t next_sequence;
+        std::int64_t returned_ns;
+    };
+    FlatMap<Session, Acknowledged> acknowledged_;
+    std::vector<ClientTopic> uncertain_topics_;    // a deletion of unknown outcome may strike at any time
     std::vector<Progress> progress_;               // by PartitionNumber
     FlatMap<ProducerId, std::int64_t> given_ids_;  // by which call
 };

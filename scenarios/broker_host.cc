@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "protocol/base/crc32c.h"
+#include "scenarios/journal_witness.h"
 #include "sim/host.h"
 
 namespace tidelock::scenarios {
@@ -86,7 +87,10 @@ void BrokerHost::run(sim::Host& host) {
     connections_.clear();
     promises_ = PromiseWatch();
     broker_ = std::make_unique<broker::Broker>(config_);
-    step(host, broker::Booted{directory_image(host.disk()), host.draw_bits() | 1U});
+    broker::Booted booted{directory_image(host.disk()), host.draw_bits() | 1U};
+    if (watch_.on_fact)
+        if (auto damage = journal_damage(booted.image)) watch_.on_fact(checker::JournalFoundBad{config_.id, *damage});
+    step(host, booted);
     while (const std::optional<sim::Arrival> arrival = host.await_arrival())
         if (const std::optional<broker::Event> event = to_event(host, *arrival)) step(host, *event);
     broker_.reset();

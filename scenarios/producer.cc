@@ -189,6 +189,8 @@ class Producer {
         if (const auto* answer = std::get_if<clients::ProduceAnswer>(&reply.answer.body);
             reply.is_ok() && answer != nullptr && answer->base_offset.value >= 0)
             client_.calls().operation_of<checker::ProduceCall>(client_.id()).base_offset = answer->base_offset;
+        if (reply.end == CallEnd::kAnswered)
+            client_.calls().operation_of<checker::ProduceCall>(client_.id()).error = reply.error();
         client_.end_call(outcome);
         if (reply.end == CallEnd::kHostDied) return Sent::kHostDied;
         if (outcome == checker::Outcome::kOk) return Sent::kAppended;
@@ -250,7 +252,8 @@ class Producer {
                 batch.base_sequence,
                 history_acks(plan_.acks),
                 batch.values,
-                std::nullopt};
+                std::nullopt,
+                ErrorCode::kNone};
     }
 
     clients::ProduceRequest request_of(const Batch& batch) const {

@@ -343,6 +343,56 @@ TEST_CASE("V21: who sends later gets a higher offset") {
     }
 }
 
+// --- V10 again: what clients are told of their producers ----------------------------------------------------------
+
+/// Producer 9 sends one record.
+ProduceCall sequenced(std::int32_t sequence, clients::ErrorCode error = clients::ErrorCode::kNone,
+                      Acks acks = Acks::kAll, std::int16_t epoch = 0) {
+    ProduceCall produce{kClientX0, ProducerId(9), ProducerEpoch(epoch), sequence, acks, {}, {}, error};
+    produce.values.push_back(static_cast<std::uint64_t>(sequence) + 1);
+    return produce;
+}
+
+TEST_CASE("T2: a producer that was acknowledged is not forgotten") {
+    using enum clients::ErrorCode;
+    ClientStory story;
+    story.call(sequenced(0)).call(sequenced(1));
+    for (const clients::ErrorCode error : {kUnknownProducerId, kOutOfOrderSequence}) {
+        DYNAMIC_SECTION(clients::to_text(error)) {
+            SECTION("the next one") {
+                REQUIRE_THAT(story.call(sequenced(2, error), Outcome::kFailed).message(),
+                             Contains("all before sequence 2 was acknowledged"));
+            }
+            SECTION("one that comes again") {
+                REQUIRE_FALSE(story.call(sequenced(0, error), Outcome::kFailed).is_clean());
+            }
+            SECTION("a gap") {
+                REQUIRE(story.call(sequenced(3, error), Outcome::kFailed).is_clean());
+            }
+            SECTION("another life of the producer") {
+                story.call(sequenced(2, error, Acks::kAll, 1), Outcome::kFailed);
+                REQUIRE(story.is_clean());
+            }
+            SECTION("sent before it was acknowledged") {
+                REQUIRE(story.call(sequenced(2, error), Outcome::kFailed, 0).is_clean());
+            }
+            SECTION("after its topic was deleted") {
+                story.call(DeleteTopicCall{ClientTopic(1)}).call(sequenced(2, error), Outcome::kFailed);
+                REQUIRE(story.is_clean());
+            }
+        }
+    }
+    SECTION("another error says nothing of the kind") {
+        REQUIRE(story.call(sequenced(2, kNotEnoughReplicas), Outcome::kFailed).is_clean());
+    }
+    SECTION("what only the leader acknowledged may be lost") {
+        ClientStory other;
+        other.call(sequenced(0, kNone, Acks::kLeader));
+        other.call(sequenced(1, kUnknownProducerId, Acks::kLeader), Outcome::kFailed);
+        REQUIRE(other.is_clean());
+    }
+}
+
 // --- V14 offsets-monotonic ----------------------------------------------------------------------------------------
 
 TEST_CASE("V14: an offset fetch answers at least what was acknowledged before") {

@@ -98,5 +98,32 @@ TEST_CASE("a promise that a power loss would take is broken unless a fault took 
     }
 }
 
+/// Broker 2 dies and boots, its journal damaged.
+Story& boot_with_bad_journal(Story& story) {
+    return story.kill(2)
+        .fact(BrokerBooted{BrokerId(2), ++story.life[2]})
+        .fact(JournalFoundBad{BrokerId(2), "commit 3 of checkpoint.1"});
+}
+
+TEST_CASE("I10: a journal that is bad where it was durable ends the life of the data") {
+    SECTION("the incarnation is renewed before it starts") {
+        Story story;
+        boot_with_bad_journal(story)
+            .see(2, broker::DataIncarnationRenewed{Incarnation(22)})
+            .see(2, broker::Started{Incarnation(2), Incarnation(22)});
+        REQUIRE(story.broken() == kNothing);
+    }
+    SECTION("it goes on as if nothing was") {
+        Story story;
+        boot_with_bad_journal(story).see(2, broker::Started{Incarnation(2), Incarnation(2)});
+        REQUIRE_THAT(story.message("isr-complete"), Contains("its journal is damaged: commit 3 of checkpoint.1"));
+    }
+    SECTION("it dies before it starts, and the next life reads a good one") {
+        Story story;
+        boot_with_bad_journal(story).kill(2).boot(2);
+        REQUIRE(story.broken() == kNothing);
+    }
+}
+
 }  // namespace
 }  // namespace tidelock::checker
