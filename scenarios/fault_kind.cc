@@ -122,6 +122,11 @@ constexpr std::array<FaultInfo, kFaultKindCount> kFaults{{
           "syncs of one drawn kind of file take that many times as long, those of others do not"),
     destroying(kUnreadable, "unreadable", of("sectors", {1, 64}, {1, 2}), {0, 0},
                "sectors give errors until they are overwritten"),
+    destroying(kBitRotAtRestart, "bit_rot_at_restart", of("bits", {1, 64}, {1, 3}), {20, 400},
+               "the process dies, and stored bits flip before it starts again"),
+    destroying(
+        kEmptiedDiskAtStep, "emptied_at_step", of("occurrence", {1, 1'000}, {1, 4}), {20, 400},
+        "a disk is lost when any broker is seen doing a drawn kind of thing, and now and then another broker cut off"),
 }};
 
 constexpr bool in_enum_order() {

@@ -73,6 +73,8 @@ enum class FaultKind : std::uint8_t {
     kPartitionAtStep,
     kSlowFile,
     kUnreadable,
+    kBitRotAtRestart,
+    kEmptiedDiskAtStep,
     kCount
 };
 

@@ -124,6 +124,7 @@ class Nemesis {
     void arm_strike(const PlannedFault& fault, sim::Rng& random);
     void look_for_turning_point(BrokerId actor, const broker::Observation& observation);
     void strike_after(ArmedStrike strike, BrokerId actor);
+    void empty_at_step(const PlannedFault& fault, BrokerId actor, BrokerId victim, sim::Rng& random);
     BrokerId struck_by(sim::Rng& random, BrokerId actor) const;
     void black_out(const PlannedFault& fault, BrokerId victim, sim::Rng& random);
     void isolate(const PlannedFault& fault, BrokerId victim, sim::Rng& random);
@@ -133,7 +134,8 @@ class Nemesis {
     void slow_file(const PlannedFault& fault, BrokerId victim, sim::Rng& random);
     void limit_rate(const PlannedFault& fault, sim::FaultKind kind, std::uint32_t per_million);
     void rot(const PlannedFault& fault, BrokerId victim, sim::Rng& random);
-    void empty(const PlannedFault& fault, BrokerId victim);
+    void rot_at_restart(const PlannedFault& fault, BrokerId victim, sim::Rng& random);
+    bool empty(const PlannedFault& fault, BrokerId victim);
 
     void freeze_minority();
     void freeze(BrokerId broker);

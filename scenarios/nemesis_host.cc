@@ -172,8 +172,13 @@ void Nemesis::fire_disk(const PlannedFault& fault, sim::Rng& random) {
             return rot(fault, victim, random);
         case FaultKind::kUnreadable:
             return lose_sectors(fault, victim, random);
+        case FaultKind::kBitRotAtRestart:
+            return rot_at_restart(fault, victim, random);
         case FaultKind::kEmptiedDisk:
-            return empty(fault, victim);
+            empty(fault, victim);
+            return;
+        case FaultKind::kEmptiedDiskAtStep:
+            return arm_strike(fault, random);
         case FaultKind::kFullDisk:
             trace(fault, fmt::format("on broker {}: {} bytes left", victim.value, fault.size));
             disk.set_capacity(disk.used_bytes() + static_cast<std::uint64_t>(fault.size));
@@ -228,12 +233,31 @@ void Nemesis::lose_sectors(const PlannedFault& fault, BrokerId victim, sim::Rng&
         disk.lose_random_sector(random, random.below(4) == 0 ? "checkpoint." : "/");
 }
 
-void Nemesis::empty(const PlannedFault& fault, BrokerId victim) {
+/// What is found at boot was never told to anybody before: all copies of the broker may still be the newest there are.
+void Nemesis::rot_at_restart(const PlannedFault& fault, BrokerId victim, sim::Rng& random) {
     if (!cluster_.allows_damage(victim)) return withhold(fault, "another replica is damaged");
+    if (!cluster_.kill(victim)) return withhold(fault, "it is down");
+    sim::Disk& disk = world_.host(host_of(victim)).disk();
+    trace(fault, fmt::format("{} bits on broker {}", fault.size, victim.value));
+    // The state files have two copies each: little comes of their rot.
+    const std::string_view prefix = random.below(2) == 0 ? "checkpoint." : "";
+    bool is_rotten = false;
+    for (std::int64_t i = 0; i < fault.size; ++i) is_rotten = disk.rot_random(random, prefix) || is_rotten;
+    if (is_rotten) cluster_.count_fault(fault.kind);
+    later(milliseconds(fault.duration_ms), [this, victim] { cluster_.restart(victim); });
+}
+
+/// False: withheld.
+bool Nemesis::empty(const PlannedFault& fault, BrokerId victim) {
+    if (!cluster_.allows_damage(victim)) {
+        withhold(fault, "another replica is damaged");
+        return false;
+    }
     trace(fault, fmt::format("on broker {}", victim.value));
     cluster_.kill(victim);
     cluster_.empty_disk(victim);
     later(milliseconds(fault.duration_ms), [this, victim] { cluster_.restart(victim); });
+    return true;
 }
 
 }  // namespace tidelock::scenarios

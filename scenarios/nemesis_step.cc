@@ -1,5 +1,5 @@
-// Faults that wait for a turning point: the moment when any broker is seen doing something after which a loss of power
-// or of the network does the most harm (a vote, an election, a commit, a change of the set, a cut log).
+// Faults that wait for a turning point: the moment when any broker is seen doing something after which a loss of power,
+// of the disk or of the network does the most harm (a vote, an election, a commit, a change of the set, a cut log).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -43,6 +43,17 @@ constexpr std::size_t kTurningPoints[] = {
     observation_index<broker::TopicShown>(),
 };
 
+/// What somebody has just said, or counted on, that a lost disk unsays: votes, elections, commits, admissions.
+constexpr std::size_t kDiskTurningPoints[] = {
+    observation_index<broker::VoteGranted>(),         observation_index<broker::VoteGranted>(),
+    observation_index<broker::RaftLeaderElected>(),   observation_index<broker::RaftLeaderElected>(),
+    observation_index<broker::RaftEntryCommitted>(),  observation_index<broker::RaftEntryCommitted>(),
+    observation_index<broker::RaftReplicaAdmitted>(), observation_index<broker::RaftVoterChanged>(),
+    observation_index<broker::InSyncSetCommitted>(),  observation_index<broker::LeaderServing>(),
+};
+/// The other broker is cut off for so many times as long as the one without a disk is down: it has to be missed.
+constexpr std::int64_t kCutOffTimes = 8;
+
 }  // namespace
 
 void Nemesis::arm_strike(const PlannedFault& fault, sim::Rng& random) {
@@ -53,7 +64,10 @@ void Nemesis::arm_strike(const PlannedFault& fault, sim::Rng& random) {
         strike.mark = static_cast<broker::Mark>(strike.random.below(broker::kMarkCount));
         trace(fault, fmt::format("armed for mark {}", broker::name_of(*strike.mark)));
     } else {
-        strike.observation = kTurningPoints[strike.random.below(std::size(kTurningPoints))];
+        const std::uint64_t drawn = strike.random.next();
+        strike.observation = fault.kind == FaultKind::kEmptiedDiskAtStep
+                                 ? kDiskTurningPoints[sim::scaled_below(drawn, std::size(kDiskTurningPoints))]
+                                 : kTurningPoints[sim::scaled_below(drawn, std::size(kTurningPoints))];
         trace(fault, fmt::format("armed for observation kind {}", strike.observation));
     }
     // Some go on: one failed leader after another is what logs drift apart by.
@@ -82,10 +96,26 @@ void Nemesis::strike_after(ArmedStrike strike, BrokerId actor) {
     const Duration delay = is_at_once ? Duration(0) : microseconds(static_cast<std::int64_t>(delay_us));
     later(delay, [this, strike, actor]() mutable {
         const BrokerId victim = struck_by(strike.random, actor);
+        if (strike.fault->kind == FaultKind::kEmptiedDiskAtStep)
+            return empty_at_step(*strike.fault, actor, victim, strike.random);
         cluster_.count_fault(strike.fault->kind);
         if (strike.fault->kind == FaultKind::kPowerLossAtStep) return black_out(*strike.fault, victim, strike.random);
         isolate(*strike.fault, victim, strike.random);
     });
+}
+
+/// Half of the time whoever did it, or another one, is cut off with it: those who are left have to do without both.
+void Nemesis::empty_at_step(const PlannedFault& fault, BrokerId actor, BrokerId victim, sim::Rng& random) {
+    if (!empty(fault, victim)) return;
+    cluster_.count_fault(fault.kind);
+    const std::vector<BrokerId> others = others_of(victim);
+    const std::uint64_t other = random.next();
+    if (others.empty() || random.below(2) == 0) return;
+    const BrokerId cut_off = actor != victim ? actor : others[sim::scaled_below(other, others.size())];
+    const std::vector<sim::HostId> inside{host_of(cut_off)};
+    const sim::LinkSet links = sim::two_sided(inside, hosts_of(others_of(cut_off)));
+    const sim::CutId cut = world_.network().cut(links, sim::FaultKind::kPartitionTwoSided);
+    later(milliseconds(fault.duration_ms * kCutOffTimes), [this, cut] { world_.network().heal(cut); });
 }
 
 /// Whoever did it, whoever leads, or somebody else.
