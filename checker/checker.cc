@@ -192,6 +192,13 @@ struct Checker::FactHearing {
                          fmt::format("broker {} promised what a power loss would take: {} ({})", f.broker.value, f.what,
                                      is_raft ? "R2" : "L2"));
     }
+    void operator()(const MatchNotHeld& f) const {
+        // What a fault destroyed was held before.
+        if (parts.view.broker(f.follower).disk_fault_pending) return;
+        parts.log.report(InvariantId::kRaftSafety, context.time_ns,
+                         fmt::format("broker {} leads and counts broker {} for {} (R9, R11)", f.leader.value,
+                                     f.follower.value, f.what));
+    }
     void operator()(const BrokerBooted&) const {}
     void operator()(const JournalFoundBad&) const {}
     void operator()(const TopicDeletionAsked&) const {}

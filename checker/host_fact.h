@@ -89,9 +89,15 @@ struct JournalFoundBad {
     BrokerId broker;
     std::string what;
 };
+/// A Raft leader counts `follower` for entries that it does not hold, in the very life and term that are counted.
+struct MatchNotHeld {
+    BrokerId leader;
+    BrokerId follower;
+    std::string what;
+};
 
-using HostFact =
-    std::variant<BrokerBooted, BrokerKilled, DiskEmptied, DiskDamaged, OperatorRejoinedEmpty, TopicDeletionAsked,
-                 RecordDeletionAsked, HealBegan, PeerAnswered, LeaderActed, PromiseNotDurable, JournalFoundBad>;
+using HostFact = std::variant<BrokerBooted, BrokerKilled, DiskEmptied, DiskDamaged, OperatorRejoinedEmpty,
+                              TopicDeletionAsked, RecordDeletionAsked, HealBegan, PeerAnswered, LeaderActed,
+                              PromiseNotDurable, JournalFoundBad, MatchNotHeld>;
 
 }  // namespace tidelock::checker

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "scenarios/call_text.h"
+#include "scenarios/match_witness.h"
 
 namespace tidelock::scenarios {
 
@@ -98,6 +99,9 @@ void Cluster::add_brokers() {
             tell_checker(fact);
             stop_if_violated();
         };
+        watch.on_stepped = [this](sim::Host& host, const broker::Broker& stepped) {
+            if (host.is_alive() && raft::is_leader(stepped.raft)) look_at_followers(stepped);
+        };
         watch.on_file_effect = [this, broker](sim::Host&, const storage::FileEffect& effect) {
             if (file_watcher_) file_watcher_(broker, effect);
         };
@@ -105,6 +109,17 @@ void Cluster::add_brokers() {
         refusals_.emplace_back();
         data_incarnations_.emplace_back();
         world_.set_boot_story(scenarios::host_of(broker), [this, broker](sim::Host& host) { live(broker, host); });
+    }
+}
+
+void Cluster::look_at_followers(const broker::Broker& leader) {
+    for (const auto& host : brokers_) {
+        const broker::Broker* follower = host->broker();
+        if (follower == nullptr || follower->config.id == leader.config.id) continue;
+        auto unheld = unheld_match(leader.raft, follower->raft);
+        if (!unheld) continue;
+        tell_checker(checker::MatchNotHeld{leader.config.id, follower->config.id, std::move(*unheld)});
+        stop_if_violated();
     }
 }
 

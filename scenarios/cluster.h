@@ -133,6 +133,7 @@ class Cluster {
   private:
     static std::size_t index(BrokerId broker) { return static_cast<std::size_t>(broker.value - 1); }
     void add_brokers();
+    void look_at_followers(const broker::Broker& leader);
     void live(BrokerId broker, sim::Host& host);
     void stop_if_violated();
     void add_clients();

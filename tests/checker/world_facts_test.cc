@@ -98,6 +98,16 @@ TEST_CASE("a promise that a power loss would take is broken unless a fault took 
     }
 }
 
+TEST_CASE("R9, R11: what a leader counts a follower for, that one holds, unless a fault took it") {
+    Story story;
+    story.fact(MatchNotHeld{BrokerId(1), BrokerId(2), "entries up to 3"});
+    REQUIRE_THAT(story.message("raft-safety"), Contains("broker 1 leads and counts broker 2 for entries up to 3"));
+    Story damaged;
+    damaged.fact(DiskDamaged{BrokerId(2), DiskDamage::kBitRot, std::nullopt, "raft.a"});
+    damaged.fact(MatchNotHeld{BrokerId(1), BrokerId(2), "entries up to 3"});
+    REQUIRE(damaged.broken() == kNothing);
+}
+
 /// Broker 2 dies and boots, its journal damaged.
 Story& boot_with_bad_journal(Story& story) {
     return story.kill(2)
