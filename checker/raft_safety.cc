@@ -123,7 +123,11 @@ void RaftSafety::judge(const Context& context, const BrokerView& broker, const b
     // A vote for itself under a former incarnation elects nobody: that candidate is gone.
     const bool was_for_former_self =
         vote->second.candidate == replica.broker && vote->second.voter_incarnation != granted.voter_incarnation;
-    if (was_for_former_self) {
+    // Nor does any vote of a former life, once this one is admitted by a majority of the others (R11): whoever stood
+    // with it has a log without that admission. From here on it counts for nobody, and who is elected by it is seen.
+    const bool is_admitted_since =
+        vote->second.voter_incarnation != granted.voter_incarnation && replica.voter_life == granted.voter_incarnation;
+    if (was_for_former_self || is_admitted_since) {
         vote->second = Vote{granted.candidate, granted.voter_incarnation};
         return;
     }
@@ -458,7 +462,9 @@ void RaftSafety::judge(const Context& context, const BrokerView& broker, const b
 
 /// Nobody counts by an entry that may still be taken back (R11).
 void RaftSafety::judge(const Context& context, const BrokerView& broker, const broker::RaftVoterChanged& changed) {
-    settle_removal(context, replica_of(broker), LogIndex(0));
+    Replica& replica = replica_of(broker);
+    settle_removal(context, replica, LogIndex(0));
+    if (changed.is_voter) replica.voter_life = broker.raft_incarnation;
     if (!changed.is_voter || changed.named_at.value <= static_cast<std::int64_t>(committed_.size())) return;
     context.log.report(kThis, context.time_ns,
                        fmt::format("broker {} counts from now on by entry {}, which nobody knows to be committed (R11)",

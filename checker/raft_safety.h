@@ -61,6 +61,7 @@ class RaftSafety {
         std::uint32_t life = 0;      // of the last observation
         Term term_max;               // of the current incarnation
         FlatMap<Term, Vote> votes;   // over all incarnations
+        Incarnation voter_life;      // the latest that knew itself admitted; 0: none seen
         LogIndex snapshot_index;     // entries up to it are in a snapshot
         Term snapshot_term;          // of the entry at snapshot_index; 0: not known
         std::vector<Entry> entries;  // from snapshot_index + 1

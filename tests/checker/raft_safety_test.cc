@@ -76,6 +76,14 @@ TEST_CASE("V8: one vote a term, over restarts and incarnations") {
         story.vote(2, 1, 3, 22);
         REQUIRE(story.is_unsafe());
     }
+    SECTION("in a life that was admitted since: the former life's vote elects nobody any more") {
+        story.kill(2).empty_disk(2).boot(2, 22);
+        story.see(2, broker::RaftVoterChanged{true, LogIndex(0)})
+            .see(2, broker::VoteGranted{Term(1), BrokerId(3), Incarnation(22)});
+        REQUIRE(story.broken() == kNothing);
+        story.see(1, broker::RaftLeaderElected{Term(1), false});
+        REQUIRE_THAT(story.message("raft-safety"), Contains("was elected in term 1 with 1 votes of 3 brokers"));
+    }
     SECTION("its former self was the candidate, which is gone") {
         story.kill(1).empty_disk(1).boot(1, 11);
         story.vote(1, 1, 3, 11);
