@@ -259,13 +259,21 @@ void ClientHistory::judge(const ClientCall& call, const DeleteRecordsCall& delet
 
 // --- the end ------------------------------------------------------------------------------------------------------
 
+/// From where on every known record has to be there. What retention takes, the high watermark at the end bounds.
+Offset ClientHistory::demanded_from(const Settings& settings, const FinalRead& read, const Partition& partition,
+                                    Offset read_end) {
+    if (!settings.retention_enabled) return partition.deletable_below;
+    Offset taken_below = read.log_start_offset;
+    if (read.complete) taken_below = std::min(taken_below, read_end - settings.retention_records_min);
+    return std::max(taken_below, partition.deletable_below);
+}
+
 void ClientHistory::judge_final_read(std::int64_t time_ns, const Settings& settings, const FinalRead& read,
                                      ViolationLog& log) {
     const Partition& partition = partitions_[partition_of(read.partition)];
     if (partition.is_uncertain) return;
-    const Offset start = settings.retention_enabled ? std::max(read.log_start_offset, partition.deletable_below)
-                                                    : partition.deletable_below;
     const Offset read_end = read.records.empty() ? Offset(0) : read.records.back().offset + 1;
+    const Offset start = demanded_from(settings, read, partition, read_end);
     auto record = read.records.begin();
     for (auto at = static_cast<std::size_t>(std::max<std::int64_t>(start.value, 0)); at < partition.values.size();
          ++at) {

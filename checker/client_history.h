@@ -80,6 +80,8 @@ class ClientHistory {
     static void judge_skips(const ClientCall& call, const FetchCall& fetch, const Partition& partition,
                             ViolationLog& log);
     void note_read(std::uint32_t partition, const ReadRecord& record, ClientId reader, std::int64_t time_ns);
+    static Offset demanded_from(const Settings& settings, const FinalRead& read, const Partition& partition,
+                                Offset read_end);
     void judge_final_read(std::int64_t time_ns, const Settings& settings, const FinalRead& read, ViolationLog& log);
     void judge_value(std::int64_t time_ns, const Value& value, ViolationLog& log) const;
 

@@ -101,6 +101,11 @@ void CutSafe::judge(const Context& context, const BrokerView& broker, const brok
 
 namespace {
 
+/// The leader itself writes anew what internal topics hold, and drops what it wrote before.
+bool is_rewritten(const PartitionView& partition) {
+    return partition.name.starts_with("__");
+}
+
 /// What is wrong about a log start that moves to `to`; empty when nothing is.
 std::string wrong_about(const Context& context, const BrokerView& broker, const PartitionView& partition,
                         const CopyView& copy, Offset to) {
@@ -113,9 +118,14 @@ std::string wrong_about(const Context& context, const BrokerView& broker, const 
         return fmt::format("though no leader's log started past {}", partition.legal_start.value);
     }
     if (to > copy.high_watermark) return fmt::format("past its high watermark {}", copy.high_watermark.value);
-    const bool is_wanted = context.view.settings().retention_enabled || to <= partition.deletion_asked_below;
-    if (is_wanted) return {};
-    return fmt::format("though deletion was asked for below {} only", partition.deletion_asked_below.value);
+    if (to <= partition.deletion_asked_below || is_rewritten(partition)) return {};
+    const Settings& settings = context.view.settings();
+    if (!settings.retention_enabled)
+        return fmt::format("though deletion was asked for below {} only", partition.deletion_asked_below.value);
+    // A new leader finishes moves of the one before it, whose high watermark it may not have reached yet.
+    if (to <= partition.high_watermark_max - settings.retention_records_min) return {};
+    return fmt::format("though retention leaves {} records below the high watermark, which was {} at most",
+                       settings.retention_records_min, partition.high_watermark_max.value);
 }
 
 }  // namespace

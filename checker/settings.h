@@ -15,8 +15,10 @@ struct Settings {
     std::int32_t min_insync_replicas = 2;
     /// Positions are durable ones (L2). False only for a `static` cluster that offers received positions and says so.
     bool durable_positions = true;
-    /// Time or size may remove old records. False lets V21 demand every record back that nobody asked to delete.
+    /// Retention may remove old records. False lets V20 and V21 demand every record that nobody asked to delete.
     bool retention_enabled = true;
+    /// The fewest records that retention ever leaves below a high watermark; 0 where that is not known.
+    std::int64_t retention_records_min = 0;
     /// Only changes how losses beyond the promise are told; what is promised stays the same.
     bool unlimited_faults = false;
 };

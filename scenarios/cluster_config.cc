@@ -1,5 +1,6 @@
 // From a plan's settings to what brokers, world and checker are configured by.
 #include <algorithm>
+#include <optional>
 
 #include "scenarios/cluster.h"
 
@@ -102,12 +103,31 @@ sim::HostConfig broker_host_config(const Plan& plan, BrokerId broker) {
     return config;
 }
 
+namespace {
+
+/// The smallest number of records that anybody tells a topic to keep; none: everything is kept.
+std::optional<std::int64_t> smallest_retention(const Plan& plan) {
+    std::optional<std::int64_t> smallest;
+    const auto take = [&smallest](std::int64_t records) {
+        if (records > 0) smallest = std::min(smallest.value_or(records), records);
+    };
+    take(plan.settings[Setting::kRetentionRecords]);
+    for (const PlannedFault& fault : plan.faults)
+        if (fault.kind == FaultKind::kSetRetention) take(fault.size);
+    return smallest;
+}
+
+}  // namespace
+
 checker::Settings checker_settings(const Plan& plan) {
     checker::Settings settings;
     settings.preset =
         plan.settings[Setting::kPreset] == kPresetStatic ? broker::Preset::kStatic : broker::Preset::kGroup;
     settings.members = members_of(plan.settings);
     settings.min_insync_replicas = int32_of(plan.settings, Setting::kMinInsyncReplicas);
+    const std::optional<std::int64_t> retention = smallest_retention(plan);
+    settings.retention_enabled = retention.has_value();
+    settings.retention_records_min = retention.value_or(0);
     settings.unlimited_faults = plan.settings[Setting::kUnlimitedFaults] != 0;
     return settings;
 }

@@ -109,10 +109,12 @@ TEST_CASE("V10: retention forgets no producer") {
 
 /// Client calls, one after the other unless times are given.
 struct ClientStory {
-    ClientStory()
-        : checker([] {
+    /// Retention leaves `retention_records_min` records; none: there is no retention.
+    explicit ClientStory(std::optional<std::int64_t> retention_records_min = std::nullopt)
+        : checker([&] {
               Settings settings = Story::group_of_three();
-              settings.retention_enabled = false;
+              settings.retention_enabled = retention_records_min.has_value();
+              settings.retention_records_min = retention_records_min.value_or(0);
               return settings;
           }()) {}
 
@@ -195,6 +197,18 @@ TEST_CASE("V21: acknowledged records are there at the end") {
     SECTION("the topic not deleted for sure") {
         story.call(DeleteTopicCall{ClientTopic(1)}, Outcome::kFailed);
         REQUIRE_FALSE(story.end({}).is_clean());
+    }
+}
+
+TEST_CASE("V21: a log start hides no record that retention has to leave") {
+    for (const std::int64_t start : {2, 3}) {
+        ClientStory story(2);
+        story.produce(0xa, 0).produce(0xb, 1).produce(0xc, 2).produce(0xd, 3);
+        std::vector<ReadRecord> left;
+        for (std::int64_t offset = start; offset < 4; ++offset)
+            left.push_back(at(offset, 0xa + static_cast<std::uint64_t>(offset)));
+        story.end(left, start);
+        REQUIRE(story.is_clean() == (start == 2));
     }
 }
 

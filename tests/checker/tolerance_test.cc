@@ -145,6 +145,37 @@ TEST_CASE("V20: without retention the log start moves only as far as somebody as
     }
 }
 
+TEST_CASE("V20: retention leaves as many records below the high watermark as it was told") {
+    for (const std::int64_t start : {2, 3}) {
+        Settings settings = Story::group_of_three();
+        settings.retention_records_min = 2;
+        Story story(settings);
+        story.lead(1, 1);
+        for (const std::int64_t base : {0, 1, 2, 3}) story.confirm(1, {2, 3}, {base});
+        story.see(1, broker::LogStartAdvanced{kX0, Offset(start)});
+        REQUIRE(story.breaks("cut-safe") == (start == 3));
+    }
+}
+
+TEST_CASE("V20: internal topics are written anew, and their log starts need nobody's wish") {
+    for (const char* topic : {"__producer_ids", "__consumer_offsets", "orders"}) {
+        constexpr TopicPartition kInternal{TopicId(9), PartitionIndex(0)};
+        Settings settings = Story::group_of_three();
+        settings.retention_enabled = false;
+        Story story(settings);
+        story.see(1, broker::TopicCreated{kInternal.topic, topic, 1}).lead(1, 1);
+        story.see(1, broker::BatchAppended{kInternal, summary_of({0}), true});
+        story.see(1, broker::DurableEndAdvanced{kInternal, Offset(1)});
+        for (const int follower : {2, 3}) {
+            story.see(follower, broker::BatchAppended{kInternal, summary_of({0}), false});
+            story.see(follower, broker::DurableEndAdvanced{kInternal, Offset(1)});
+        }
+        story.see(1, broker::HighWatermarkAdvanced{kInternal, LeaderEpoch(1), Offset(1), true});
+        story.see(1, broker::LogStartAdvanced{kInternal, Offset(1)});
+        REQUIRE(story.breaks("cut-safe") == (topic == std::string("orders")));
+    }
+}
+
 TEST_CASE("V5: no copy's high watermark passes its own log end") {
     Story story = led_from_an_old_high_watermark();
     story.propose_set(1, 1, replicas({1, 3})).commit_set(1, 1, replicas({1, 3})).wait_for(1, 1, replicas({1, 3}));

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <set>
 
+#include "scenarios/cluster.h"
 #include "scenarios/plan.h"
 
 using namespace tidelock::scenarios;
@@ -105,6 +106,23 @@ TEST_CASE("min.insync.replicas is a majority unless it is set") {
     REQUIRE(generate(scenario, 1).settings[Setting::kMinInsyncReplicas] == 3);
     scenario.settings[Setting::kMinInsyncReplicas] = {2, 2};
     REQUIRE(generate(scenario, 1).settings[Setting::kMinInsyncReplicas] == 2);
+}
+
+TEST_CASE("the checker is told of retention where something in the plan sets it, and of the smallest") {
+    Plan plan;
+    plan.settings[Setting::kRetentionRecords] = 0;
+    const auto add = [&plan](FaultKind kind, std::int64_t size) {
+        plan.faults.push_back(PlannedFault{.kind = kind, .size = size});
+    };
+    add(FaultKind::kSetRetention, 0);  // keeps everything
+    add(FaultKind::kDeleteRecords, 3);
+    REQUIRE_FALSE(checker_settings(plan).retention_enabled);
+    add(FaultKind::kSetRetention, 40);
+    add(FaultKind::kSetRetention, 20);
+    REQUIRE(checker_settings(plan).retention_enabled);
+    REQUIRE(checker_settings(plan).retention_records_min == 20);
+    plan.settings[Setting::kRetentionRecords] = 10;
+    REQUIRE(checker_settings(plan).retention_records_min == 10);
 }
 
 TEST_CASE("a plan written as JSON is read back whole") {
