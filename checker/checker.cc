@@ -182,6 +182,7 @@ struct Checker::FactHearing {
         parts.raft_safety.on_disk_emptied(f.broker);
     }
     void operator()(const DiskDamaged&) const { ++parts.budget.disks_damaged; }
+    void operator()(const DiskSound&) const {}
     void operator()(const PeerAnswered& f) const { parts.check_quorum.on_fact(f); }
     void operator()(const LeaderActed& f) const { parts.check_quorum.judge(context, f); }
     void operator()(const PromiseNotDurable& f) const {

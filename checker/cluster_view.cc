@@ -172,6 +172,17 @@ void ClusterView::damage_disk(const DiskDamaged& fact) {
     }
 }
 
+/// What the broker has found damaged, or has not found at all, is excused until it is copied anew.
+void ClusterView::settle_disk(BrokerView& broker) {
+    for (CopyView& copy : broker.copies) {
+        const bool was_hit = copy.fault_pending || broker.shared_fault_pending;
+        const bool is_there = copy.recovered || copy.durable_end_offset <= copy.log_start_offset;
+        const bool is_whole = is_there && !copy.damaged && !copy.reset_pending;
+        copy.fault_pending = was_hit && copy.exists && !is_whole;
+    }
+    broker.disk_fault_pending = broker.shared_fault_pending = false;
+}
+
 void ClusterView::ask_topic_deletion(const std::string& topic_name) {
     bool known = false;
     for (TopicView& topic : topics_) {
@@ -232,6 +243,7 @@ void ClusterView::on_fact(const HostFact& fact) {
         void operator()(const DiskEmptied& f) const { view.destroy_disk(view.broker_of(f.broker)); }
         void operator()(const OperatorRejoinedEmpty& f) const { view.destroy_disk(view.broker_of(f.broker)); }
         void operator()(const DiskDamaged& f) const { view.damage_disk(f); }
+        void operator()(const DiskSound& f) const { settle_disk(view.broker_of(f.broker)); }
         void operator()(const TopicDeletionAsked& f) const { view.ask_topic_deletion(f.topic_name); }
         void operator()(const RecordDeletionAsked& f) const {
             for (PartitionView& partition : view.partitions_) {

@@ -36,7 +36,7 @@ struct CopyView {
     Offset destroyed_below;                   // a disk fault took durable records below it, at some time
     Offset gave_up_below;        // the broker itself dropped durable records below it (L3, L4), at some time
     Incarnation lost_under;      // data incarnation when a disk fault last took records; 0: never
-    bool fault_pending = false;  // a fault hit this copy's files and it has not been copied anew since
+    bool fault_pending = false;  // a fault hit this copy's files; it was not copied anew, nor found whole, since
     bool reset_pending = false;  // it is being copied anew; not durably so far
     BatchRun batches;
 };
@@ -60,9 +60,8 @@ struct BrokerView {
     bool started = false;
     Incarnation raft_incarnation;
     Incarnation data_incarnation;
-    bool disk_fault_pending = false;  // a fault hit any of its files, and the disk was not emptied since
-    bool shared_fault_pending =
-        false;                   // a fault hit a file that all copies hang on, and the disk was not emptied since
+    bool disk_fault_pending = false;    // a fault hit any of its files, and the disk was not emptied or sound since
+    bool shared_fault_pending = false;  // ... a file that all copies hang on
     std::string journal_damage;  // that this life has read and not answered with another data incarnation; empty: none
     std::optional<LeadershipView> leadership;
     std::optional<broker::FollowingLeader> following;
@@ -147,6 +146,7 @@ class ClusterView {
     void create_partitions(BrokerView& broker, TopicId topic, std::int32_t partitions);
     void destroy_disk(BrokerView& broker);
     void damage_disk(const DiskDamaged& fact);
+    static void settle_disk(BrokerView& broker);
     void take_claim(LeaderEpoch leader_epoch, BrokerId leader);
     void ask_topic_deletion(const std::string& topic_name);
 

@@ -121,6 +121,8 @@ struct ViewUpdate {
             copy.destroyed_below = std::max(copy.destroyed_below, copy.durable_end_offset);
             copy.lost_under = broker.data_incarnation;
         }
+        // A sound disk has shown the copy as it is.
+        if (!o.damaged && !broker.disk_fault_pending) copy.fault_pending = false;
         copy.batches.clear();
         for (const broker::BatchSummary& batch : o.batches) copy.batches.push(table.intern(batch, copy.batches.back()));
         copy.log_start_offset = o.log_start_offset;

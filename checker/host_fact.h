@@ -41,6 +41,12 @@ struct DiskDamaged {
     std::optional<TopicPartition> partition;  // of the segment hit; none: a file that is not one partition's
     std::string file;
 };
+/// Whatever was hurt on the broker's disk has been overwritten or removed, and no answer of that disk from before is on
+/// its way to the broker, which acts: from now on it knows what its disk holds, and nothing is lost by a fault but to
+/// the next one.
+struct DiskSound {
+    BrokerId broker;
+};
 /// An operator told a broker that refuses to start to come back as an empty replica (R8): its data counts as destroyed.
 struct OperatorRejoinedEmpty {
     BrokerId broker;
@@ -96,7 +102,7 @@ struct MatchNotHeld {
     std::string what;
 };
 
-using HostFact = std::variant<BrokerBooted, BrokerKilled, DiskEmptied, DiskDamaged, OperatorRejoinedEmpty,
+using HostFact = std::variant<BrokerBooted, BrokerKilled, DiskEmptied, DiskDamaged, DiskSound, OperatorRejoinedEmpty,
                               TopicDeletionAsked, RecordDeletionAsked, HealBegan, PeerAnswered, LeaderActed,
                               PromiseNotDurable, JournalFoundBad, MatchNotHeld>;
 

@@ -44,6 +44,14 @@ void judge_batch(const Context& context, const BrokerView& broker, const Partiti
             text_of(table.summary(known_previous))));
 }
 
+/// A fault was reported in it, and it was not copied anew since.
+bool is_known_damaged(const Context& context, const BrokerView& broker, const TopicPartition& which) {
+    const std::optional<PartitionNumber> number = context.view.find(which);
+    if (!number) return false;
+    const CopyView& copy = context.view.copy(broker, *number);
+    return copy.damaged || copy.fault_pending;
+}
+
 bool is_known_somewhere(const PartitionView& partition, const broker::BatchSummary& batch) {
     return partition.table.find_same(batch).has_value();
 }
@@ -178,7 +186,7 @@ void LogMatching::judge(const Context& context, const BrokerView& broker, const 
 }
 
 void LogMatching::judge(const Context& context, const BrokerView& broker, const broker::DamageFound& found) {
-    if (broker.disk_fault_pending) return;
+    if (broker.disk_fault_pending || is_known_damaged(context, broker, found.partition)) return;
     context.log.report(
         kThis, context.time_ns,
         fmt::format("{}: broker {} calls its copy damaged at offset {}, though no fault hit its disk: it "

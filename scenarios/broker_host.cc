@@ -85,6 +85,7 @@ BrokerHost::BrokerHost(broker::Config config, BrokerWatch watch)
 
 void BrokerHost::run(sim::Host& host) {
     connections_.clear();
+    reads_under_way_.clear();
     promises_ = PromiseWatch();
     broker_ = std::make_unique<broker::Broker>(config_);
     broker::Booted booted{directory_image(host.disk()), host.draw_bits() | 1U};
@@ -130,7 +131,10 @@ std::optional<broker::Event> BrokerHost::to_event(sim::Host& host, const sim::Ar
             const bool ok = a.error == sim::DiskError::kNone;
             return broker::FileCompleted{storage::FileSynced{storage::FileOpId(a.op.value), ok}};
         }
-        Event operator()(const sim::DiskRead& a) const { return broker::FileCompleted{read_done(a)}; }
+        Event operator()(const sim::DiskRead& a) const {
+            std::erase_if(self.reads_under_way_, [&a](const ReadUnderWay& read) { return read.op == a.op; });
+            return broker::FileCompleted{read_done(a)};
+        }
         Event operator()(const sim::DiskWriteFailed& a) const {
             const bool is_full = a.error == sim::DiskError::kNoSpace;
             return broker::FileCompleted{storage::WriteFailed{
@@ -208,6 +212,8 @@ void BrokerHost::carry_out(sim::Host& host, const broker::Effect& effect) {
             self.connections_.clear();
         }
         void operator()(const storage::FileEffect& e) const {
+            if (const auto* read = std::get_if<storage::ReadFile>(&e))
+                self.reads_under_way_.push_back({sim::DiskOp(read->op.value), ++self.reads_asked_});
             const bool was_alive = host.is_alive();
             std::visit(FileRoute{host.disk()}, e);
             if (was_alive && self.watch_.on_file_effect) self.watch_.on_file_effect(host, e);

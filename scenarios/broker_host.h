@@ -57,6 +57,12 @@ class BrokerHost {
     /// The broker of the running life; null while the host is down.
     [[nodiscard]] const broker::Broker* broker() const { return broker_.get(); }
     [[nodiscard]] const broker::Config& config() const { return config_; }
+    /// How many reads it has asked its disk for, in all its lives.
+    [[nodiscard]] std::uint64_t reads_asked() const { return reads_asked_; }
+    /// The answers to the first `count` of them have been handled, or came too late for the life that asked.
+    [[nodiscard]] bool has_answers_to(std::uint64_t count) const {
+        return reads_under_way_.empty() || reads_under_way_.front().number > count;
+    }
     /// Nobody judges: what only BrokerWatch::on_fact would learn is not looked for.
     void stop_telling_facts() { watch_.on_fact = nullptr; }
     /// Of the next life on: a mixed configuration is a fault like others.
@@ -71,12 +77,18 @@ class BrokerHost {
     void tell_leading(sim::Host& host, bool by_timer);
     void note_arrival(sim::Host& host, BrokerId from, const broker::PeerMessage& message);
 
+    struct ReadUnderWay {
+        sim::DiskOp op;
+        std::uint64_t number;  // as reads_asked() counts
+    };
     broker::Config config_;
     BrokerWatch watch_;
     std::unique_ptr<broker::Broker> broker_;
     std::vector<ConnectionId> connections_;  // open client connections, in order of their first request
     std::optional<broker::RoleCommanded> role_command_;
-    PromiseWatch promises_;  // of the running life
+    PromiseWatch promises_;                      // of the running life
+    std::vector<ReadUnderWay> reads_under_way_;  // in the order they were asked for
+    std::uint64_t reads_asked_ = 0;
 };
 
 }  // namespace tidelock::scenarios

@@ -101,11 +101,13 @@ void Cluster::add_brokers() {
         };
         watch.on_stepped = [this](sim::Host& host, const broker::Broker& stepped) {
             if (host.is_alive() && raft::is_leader(stepped.raft)) look_at_followers(stepped);
+            look_at_disk(host);
         };
         watch.on_file_effect = [this, broker](sim::Host&, const storage::FileEffect& effect) {
             if (file_watcher_) file_watcher_(broker, effect);
         };
         brokers_.push_back(std::make_unique<BrokerHost>(broker_config(plan_.settings, broker), std::move(watch)));
+        disk_watches_.emplace_back();
         refusals_.emplace_back();
         data_incarnations_.emplace_back();
         world_.set_boot_story(scenarios::host_of(broker), [this, broker](sim::Host& host) { live(broker, host); });
@@ -243,8 +245,10 @@ void Cluster::on_damage(const sim::Damage& damage) {
     const Incarnation life = data_incarnations_[index(broker)];
     const std::optional<checker::DiskDamage> kind = damage_kind(damage.kind);
     if (damage.kind == sim::FaultKind::kDiskEmptied) {
+        disk_watches_[index(broker)].on_emptied();
         tell_checker(checker::DiskEmptied{broker});
     } else if (kind) {
+        disk_watches_[index(broker)].on_hurt();
         tell_checker(checker::DiskDamaged{broker, *kind, partition_of_file(damage.file), damage.file});
     } else {
         return;
@@ -295,6 +299,12 @@ void Cluster::on_observation(sim::Host& host, const broker::Observation& observa
     if (is_judged_) checker_.on_observation(world_.now().value, broker, host.life(), observation);
     if (watcher_) watcher_(broker, observation);
     stop_if_violated();
+}
+
+void Cluster::look_at_disk(const sim::Host& host) {
+    const BrokerId broker = broker_of(host.id());
+    if (disk_watches_[index(broker)].is_sound_again(host, broker_host(broker)))
+        tell_checker(checker::DiskSound{broker});
 }
 
 void Cluster::on_call(const checker::ClientCall& call) {

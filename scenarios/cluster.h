@@ -20,6 +20,7 @@
 #include "scenarios/broker_host.h"
 #include "scenarios/call_log.h"
 #include "scenarios/client_stories.h"
+#include "scenarios/disk_watch.h"
 #include "scenarios/plan.h"
 #include "sim/world.h"
 
@@ -141,6 +142,7 @@ class Cluster {
     void watch_damage();
     void on_damage(const sim::Damage& damage);
     void on_observation(sim::Host& host, const broker::Observation& observation);
+    void look_at_disk(const sim::Host& host);
     void on_call(const checker::ClientCall& call);
     void add_final_partitions(checker::FinalView& view) const;
     [[nodiscard]] std::vector<ReplicaCondition> conditions() const;
@@ -154,8 +156,9 @@ class Cluster {
     Workload workload_;
     Atlas atlas_;
     std::vector<std::unique_ptr<BrokerHost>> brokers_;  // by id, from 1
-    std::vector<std::string> refusals_;                 // why its running life refused to act; empty: it acts
-    std::vector<Incarnation> data_incarnations_;        // as last observed
+    std::vector<DiskWatch> disk_watches_;
+    std::vector<std::string> refusals_;           // why its running life refused to act; empty: it acts
+    std::vector<Incarnation> data_incarnations_;  // as last observed
     std::deque<Client> clients_;
     std::deque<ConsumerProgress> consumer_progress_;
     Verification verification_;

@@ -65,6 +65,7 @@ class Story {
     }
     Story& kill(int broker) { return fact(BrokerKilled{BrokerId(broker), true}); }
     Story& empty_disk(int broker) { return fact(DiskEmptied{BrokerId(broker)}); }
+    Story& disk_is_sound(int broker) { return fact(DiskSound{BrokerId(broker)}); }
     Story& damage_disk(int broker) {
         return fact(DiskDamaged{BrokerId(broker), DiskDamage::kBitRot, kX0, "a segment"});
     }

@@ -347,6 +347,53 @@ TEST_CASE("V1: a copy found damaged counts as destroyed whole while a reported f
     }
 }
 
+TEST_CASE("V4: a fault excuses what is lost until the disk is sound again") {
+    for (const bool is_sound : {false, true}) {
+        const auto hurt = [is_sound] {
+            Story story;
+            story.lead(1, 1).confirm(1, {2, 3}, {0}).kill(2).boot(2).recover(2, {{0}}).damage_disk(2);
+            story.fact(DiskDamaged{BrokerId(2), DiskDamage::kBitRot, std::nullopt, "checkpoint.3"});
+            return std::move(is_sound ? story.disk_is_sound(2) : story);
+        };
+        Story forgotten = hurt();
+        forgotten.kill(2).boot(2).recover(2, {});
+        REQUIRE(forgotten.breaks("log-matching") == is_sound);
+        Story damaged = hurt();
+        damaged.see(2, broker::DamageFound{kX0, Offset(0)});
+        REQUIRE(damaged.breaks("log-matching") == is_sound);
+        Story dropped = hurt();
+        dropped.reset(2, 0, ResetReason::kDamaged);
+        REQUIRE(dropped.breaks("cut-safe") == is_sound);
+        Story missing = hurt();
+        missing.kill(2).boot(2).follow(2, 1, 1);
+        REQUIRE(missing.breaks("log-matching") == is_sound);
+    }
+}
+
+TEST_CASE("V4: on a sound disk, what was found damaged or not at all is excused until it is copied anew") {
+    Story story;
+    story.lead(1, 1).confirm(1, {2, 3}, {0}).damage_disk(2);
+    SECTION("found damaged") {
+        story.kill(2).boot(2, 22).recover(2, {}, true).disk_is_sound(2);
+        story.reset(2, 0, ResetReason::kDamaged).kill(2).boot(2, 22).recover(2, {}, true);
+        story.see(2, broker::DamageFound{kX0, Offset(0)});
+        REQUIRE(story.broken() == kNothing);
+        story.reset(2, 0, ResetReason::kDamaged).copy(2, {0}).durable(2, 1).kill(2).boot(2, 22).recover(2, {}, true);
+        REQUIRE(story.breaks("log-matching"));
+    }
+    SECTION("found whole after all") {
+        story.kill(2).boot(2, 22).recover(2, {}, true).disk_is_sound(2).kill(2).boot(2, 22).recover(2, {{0}});
+        REQUIRE(story.broken() == kNothing);
+        story.kill(2).boot(2, 22).recover(2, {});
+        REQUIRE(story.breaks("log-matching"));
+    }
+    SECTION("not found") {
+        story.fact(DiskDamaged{BrokerId(2), DiskDamage::kUnreadable, std::nullopt, "topics.a"});
+        story.kill(2).boot(2, 22).disk_is_sound(2).follow(2, 1, 1);
+        REQUIRE(story.broken() == kNothing);
+    }
+}
+
 TEST_CASE("V4: a fault in another file excuses no record") {
     struct Case {
         std::optional<TopicPartition> partition;

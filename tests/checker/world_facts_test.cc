@@ -93,6 +93,9 @@ TEST_CASE("a promise that a power loss would take is broken unless a fault took 
         damaged.fact(DiskDamaged{BrokerId(2), DiskDamage::kBitRot, std::nullopt, "raft.a"});
         damaged.fact(PromiseNotDurable{BrokerId(2), each.promise, "its vote"});
         REQUIRE(damaged.broken() == kNothing);
+        Story sound = std::move(Story().damage_disk(2).disk_is_sound(2));
+        sound.fact(PromiseNotDurable{BrokerId(2), each.promise, "its vote"});
+        REQUIRE(sound.breaks(each.invariant));
         damaged.kill(2).empty_disk(2).boot(2, 22).fact(PromiseNotDurable{BrokerId(2), each.promise, "its vote"});
         REQUIRE(damaged.breaks(each.invariant));
     }
