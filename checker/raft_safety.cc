@@ -25,20 +25,21 @@ const RaftSafety::Entry* RaftSafety::Replica::entry_at(LogIndex index) const {
     return &entries[static_cast<std::size_t>(index - snapshot_index - 1)];
 }
 
-RaftSafety::Replica& RaftSafety::replica_of(BrokerId broker, std::uint32_t life) {
+RaftSafety::Replica& RaftSafety::replica_of(BrokerId broker) {
     const auto at =
         std::find_if(replicas_.begin(), replicas_.end(), [&](const Replica& r) { return r.broker == broker; });
-    Replica& replica = at != replicas_.end() ? *at : replicas_.emplace_back();
-    replica.broker = broker;
-    if (replica.life != life) {
-        replica.life = life;
-        replica.committed_index = LogIndex(0);
-    }
-    return replica;
+    if (at != replicas_.end()) return *at;
+    replicas_.emplace_back().broker = broker;
+    return replicas_.back();
 }
 
 RaftSafety::Replica& RaftSafety::replica_of(const BrokerView& broker) {
-    return replica_of(broker.id, broker.life);
+    Replica& replica = replica_of(broker.id);
+    if (replica.life != broker.life) {
+        replica.life = broker.life;
+        replica.committed_index = LogIndex(0);
+    }
+    return replica;
 }
 
 const RaftSafety::Committed* RaftSafety::committed_at(LogIndex index) const {
@@ -48,16 +49,15 @@ const RaftSafety::Committed* RaftSafety::committed_at(LogIndex index) const {
 }
 
 void RaftSafety::on_disk_emptied(BrokerId broker) {
-    for (Replica& replica : replicas_) {
-        if (replica.broker != broker) continue;
-        // Its votes are remembered: an earlier life's vote may still be counted by somebody (R11).
-        replica.held_before_loss = std::max(replica.held_before_loss, replica.last_index());
-        replica.entries.clear();
-        replica.snapshot_index = LogIndex(0);
-        replica.snapshot_term = Term(0);
-        replica.term_max = Term(0);
-        replica.candidacy.reset();
-    }
+    Replica& replica = replica_of(broker);
+    // Its votes are remembered: an earlier life's vote may still be counted by somebody (R11).
+    replica.held_before_loss = std::max(replica.held_before_loss, replica.last_index());
+    replica.entries.clear();
+    replica.snapshot_index = LogIndex(0);
+    replica.snapshot_term = Term(0);
+    replica.term_max = Term(0);
+    replica.candidacy.reset();
+    replica.standing = Standing::kLearner;
 }
 
 void RaftSafety::judge_term(const Context& context, Replica& replica, Term term, const char* deed) {
@@ -73,13 +73,13 @@ void RaftSafety::judge_forgotten_entry(const Context& context, const Replica& re
     if (std::max(last_committed_held(replica), replica.snapshot_index) >= held_before) return;
     const Committed* committed = committed_at(held_before);
     const std::int64_t holders = holder_count(held_before, committed->entry.term);
-    if (holders >= holders_needed(context)) return;
+    if (holders >= majority_of(context.view.settings())) return;
     context.log.report(
         kThis, context.time_ns,
         fmt::format("broker {} restarted without the committed entry {} of term {}: {} brokers still hold it, {} are "
                     "needed (R2)",
                     replica.broker.value, held_before.value, committed->entry.term.value, holders,
-                    holders_needed(context)));
+                    majority_of(context.view.settings())));
 }
 
 /// What a life begins with: unsynced entries of the one before may be gone, promises may not.
@@ -97,6 +97,9 @@ void RaftSafety::judge(const Context& context, const BrokerView& broker, const b
                                        replica.broker.value, recovered.term.value, recovered.voted_for.value,
                                        vote->second.candidate.value));
     }
+    const bool is_empty =
+        recovered.term == Term(0) && recovered.snapshot_last_index == LogIndex(0) && recovered.entries.empty();
+    if (is_empty && replica.standing == Standing::kUnknown) replica.standing = Standing::kLearner;
     const LogIndex held_before = last_committed_held(replica);
     if (replica.snapshot_index != recovered.snapshot_last_index) replica.snapshot_term = Term(0);
     replica.snapshot_index = recovered.snapshot_last_index;
@@ -106,10 +109,21 @@ void RaftSafety::judge(const Context& context, const BrokerView& broker, const b
     if (held_before != LogIndex(0)) judge_forgotten_entry(context, replica, held_before);
 }
 
+/// Who does not count has nothing to vote with (R11).
+void RaftSafety::judge_standing(const Context& context, const Replica& replica, const broker::VoteGranted& granted) {
+    if (replica.standing != Standing::kLearner) return;
+    context.log.report(kThis, context.time_ns,
+                       fmt::format("broker {} voted for broker {} in term {}, though its life {:x} does not count: the "
+                                   "group did not form with it, nor was it admitted (R11)",
+                                   replica.broker.value, granted.candidate.value, granted.term.value,
+                                   granted.voter_incarnation.value));
+}
+
 void RaftSafety::judge(const Context& context, const BrokerView& broker, const broker::VoteGranted& granted) {
     Replica& replica = replica_of(broker);
     settle_removal(context, replica, LogIndex(0));
     judge_term(context, replica, granted.term, "voted");
+    judge_standing(context, replica, granted);
     // A vote told after its term has a leader elects nobody, and what that leader sent since is in the voter's log.
     if (leaders_.find(granted.term) == leaders_.end()) judge_candidate(context, replica, granted);
     if (granted.candidate == broker.id) {
@@ -119,7 +133,7 @@ void RaftSafety::judge(const Context& context, const BrokerView& broker, const b
     }
     const auto [vote, is_first] =
         replica.votes.try_emplace(granted.term, Vote{granted.candidate, granted.voter_incarnation});
-    if (is_first || vote->second.candidate == granted.candidate) return;
+    if (is_first) return;
     // A vote for itself under a former incarnation elects nobody: that candidate is gone.
     const bool was_for_former_self =
         vote->second.candidate == replica.broker && vote->second.voter_incarnation != granted.voter_incarnation;
@@ -127,7 +141,7 @@ void RaftSafety::judge(const Context& context, const BrokerView& broker, const b
     // with it has a log without that admission. From here on it counts for nobody, and who is elected by it is seen.
     const bool is_admitted_since =
         vote->second.voter_incarnation != granted.voter_incarnation && replica.voter_life == granted.voter_incarnation;
-    if (was_for_former_self || is_admitted_since) {
+    if (was_for_former_self || is_admitted_since || vote->second.candidate == granted.candidate) {
         vote->second = Vote{granted.candidate, granted.voter_incarnation};
         return;
     }
@@ -191,11 +205,22 @@ void RaftSafety::judge(const Context& context, const BrokerView& broker, const b
     newest_leader_term_ = std::max(newest_leader_term_, elected.term);
 }
 
+bool RaftSafety::is_superseded(BrokerId broker, Incarnation life, Term term) const {
+    for (auto admission = admissions_.rbegin(); admission != admissions_.rend(); ++admission) {
+        if (admission->broker != broker) continue;
+        if (admission->incarnation == life) return false;
+        const Committed* committed = committed_at(admission->index);
+        if (committed != nullptr && committed->learned_in < term) return true;
+    }
+    return false;
+}
+
 void RaftSafety::judge_election_quorum(const Context& context, const broker::RaftLeaderElected& elected,
                                        BrokerId leader) const {
     const auto votes = std::count_if(replicas_.begin(), replicas_.end(), [&](const Replica& replica) {
         const auto vote = replica.votes.find(elected.term);
-        return vote != replica.votes.end() && vote->second.candidate == leader;
+        return vote != replica.votes.end() && vote->second.candidate == leader &&
+               !is_superseded(replica.broker, vote->second.voter_incarnation, elected.term);
     });
     if (votes >= majority_of(context.view.settings())) return;
     context.log.report(kThis, context.time_ns,
@@ -324,12 +349,6 @@ void RaftSafety::judge(const Context& context, const BrokerView& broker,
     if (kept < replica.entries.size()) replica.entries.resize(kept);
 }
 
-std::int64_t RaftSafety::holders_needed(const Context& context) {
-    const auto members = static_cast<std::int64_t>(context.view.settings().members.size());
-    // An admission needs a majority of the others only (R11), which is less than a majority when the number is even.
-    return (members - 1) / 2 + 1;
-}
-
 bool RaftSafety::holds(const Replica& replica, LogIndex index, Term term) {
     const Entry* held = replica.entry_at(index);
     return (held != nullptr && held->term == term) || replica.snapshot_index >= index ||
@@ -343,11 +362,11 @@ std::int64_t RaftSafety::holder_count(LogIndex index, Term term) const {
 
 void RaftSafety::judge_majority(const Context& context, const broker::RaftEntryCommitted& committed) {
     const std::int64_t holders = holder_count(committed.index, committed.term);
-    if (holders >= holders_needed(context)) return;
+    if (holders >= majority_of(context.view.settings())) return;
     context.log.report(kThis, context.time_ns,
                        fmt::format("entry {} of term {} was committed while {} of {} brokers hold it, {} are needed",
                                    committed.index.value, committed.term.value, holders,
-                                   context.view.settings().members.size(), holders_needed(context)));
+                                   context.view.settings().members.size(), majority_of(context.view.settings())));
 }
 
 void RaftSafety::judge_commit_rule(const Context& context, const Replica& replica,
@@ -359,7 +378,7 @@ void RaftSafety::judge_commit_rule(const Context& context, const Replica& replic
     for (LogIndex index = committed.index + 1; index <= replica.last_index(); index += 1) {
         const Entry* entry = replica.entry_at(index);
         if (entry == nullptr || entry->term != committed.learned_in) continue;
-        if (holder_count(index, entry->term) >= holders_needed(context)) return;
+        if (holder_count(index, entry->term) >= majority_of(context.view.settings())) return;
         break;
     }
     context.log.report(
@@ -447,17 +466,19 @@ void RaftSafety::judge(const Context& context, const BrokerView& broker, const b
     settle_removal(context, replica_of(broker), LogIndex(0));
     if (admitted.index <= newest_admission_) return;
     newest_admission_ = admitted.index;
+    admissions_.push_back({admitted.index, admitted.broker, admitted.incarnation});
     if (std::exchange(admitted_[admitted.broker], admitted.incarnation) == admitted.incarnation) return;
     const Committed* committed = committed_at(admitted.index);
     if (committed == nullptr) return;
     const std::int64_t holders = std::count_if(replicas_.begin(), replicas_.end(), [&](const Replica& replica) {
         return replica.broker != admitted.broker && holds(replica, admitted.index, committed->entry.term);
     });
-    if (holders >= holders_needed(context)) return;
-    context.log.report(kThis, context.time_ns,
-                       fmt::format("entry {} admits a new life of broker {} and was committed while {} of the others "
-                                   "hold it, {} are needed (R11)",
-                                   admitted.index.value, admitted.broker.value, holders, holders_needed(context)));
+    if (holders >= majority_of(context.view.settings())) return;
+    context.log.report(
+        kThis, context.time_ns,
+        fmt::format("entry {} admits a new life of broker {} and was committed while {} of the others "
+                    "hold it, {} are needed (R11)",
+                    admitted.index.value, admitted.broker.value, holders, majority_of(context.view.settings())));
 }
 
 /// Nobody counts by an entry that may still be taken back (R11).
@@ -465,6 +486,8 @@ void RaftSafety::judge(const Context& context, const BrokerView& broker, const b
     Replica& replica = replica_of(broker);
     settle_removal(context, replica, LogIndex(0));
     if (changed.is_voter) replica.voter_life = broker.raft_incarnation;
+    // A vote given while it counted may leave later, when it is durable.
+    replica.standing = changed.is_voter ? Standing::kVoter : Standing::kUnknown;
     if (!changed.is_voter || changed.named_at.value <= static_cast<std::int64_t>(committed_.size())) return;
     context.log.report(kThis, context.time_ns,
                        fmt::format("broker {} counts from now on by entry {}, which nobody knows to be committed (R11)",

@@ -55,10 +55,18 @@ class RaftSafety {
         std::int64_t time_ns;
         std::string message;
     };
+    /// Whether a replica's votes count. A learner's never did in this life of its state.
+    enum class Standing : std::uint8_t { kUnknown, kLearner, kVoter };
+    struct Admission {
+        LogIndex index;
+        BrokerId broker;
+        Incarnation incarnation;
+    };
     /// One broker's Raft state as far as it is known.
     struct Replica {
         BrokerId broker;
-        std::uint32_t life = 0;      // of the last observation
+        std::uint32_t life = 0;  // of the last observation
+        Standing standing = Standing::kUnknown;
         Term term_max;               // of the current incarnation
         FlatMap<Term, Vote> votes;   // over all incarnations
         Incarnation voter_life;      // the latest that knew itself admitted; 0: none seen
@@ -86,17 +94,19 @@ class RaftSafety {
     };
 
     Replica& replica_of(const BrokerView& broker);
-    Replica& replica_of(BrokerId broker, std::uint32_t life);
+    Replica& replica_of(BrokerId broker);
     [[nodiscard]] const Committed* committed_at(LogIndex index) const;
     /// The last index at which the replica holds the committed entry; 0: none known.
     [[nodiscard]] LogIndex last_committed_held(const Replica& replica) const;
     /// Reports a removal that no snapshot up to `covered` explains. First in every judgement.
     static void settle_removal(const Context& context, Replica& replica, LogIndex covered);
-    /// How many brokers hold the entry, destroyed disks that held it included, and how many are needed.
+    /// How many brokers hold the entry, destroyed disks that held it included.
     [[nodiscard]] std::int64_t holder_count(LogIndex index, Term term) const;
     [[nodiscard]] static bool holds(const Replica& replica, LogIndex index, Term term);
-    [[nodiscard]] static std::int64_t holders_needed(const Context& context);
     void judge_forgotten_entry(const Context& context, const Replica& replica, LogIndex held_before);
+    static void judge_standing(const Context& context, const Replica& replica, const broker::VoteGranted& granted);
+    /// Whether another life of that broker was admitted before `term` began: every leader elected in it knows (R11).
+    [[nodiscard]] bool is_superseded(BrokerId broker, Incarnation life, Term term) const;
     void judge_term(const Context& context, Replica& replica, Term term, const char* deed);
     void judge_match(const Context& context, const Replica& replica, const broker::RaftEntryAppended& appended);
     void judge_kept_suffix(const Context& context, const Replica& replica,
@@ -133,6 +143,7 @@ class RaftSafety {
     std::vector<KnownEntry> known_;
     HashIndex known_by_name_;
     FlatMap<LogIndex, Snapshot> snapshots_;
+    std::vector<Admission> admissions_;        // by rising index
     LogIndex newest_admission_;                // the last one whose commit was judged
     FlatMap<BrokerId, Incarnation> admitted_;  // the life that it, or one before it, admitted
 };

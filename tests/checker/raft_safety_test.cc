@@ -22,8 +22,8 @@ struct RaftStory : Story {
         see(broker, broker::RaftLeaderElected{Term(term), false});
         return *this;
     }
-    RaftStory& admit(int at, int index, int broker) {
-        see(at, broker::RaftReplicaAdmitted{LogIndex(index), BrokerId(broker), Incarnation(99)});
+    RaftStory& admit(int at, int index, int broker, unsigned incarnation = 99) {
+        see(at, broker::RaftReplicaAdmitted{LogIndex(index), BrokerId(broker), Incarnation(incarnation)});
         return *this;
     }
     RaftStory& count_by(int broker, int index) {
@@ -86,7 +86,7 @@ TEST_CASE("V8: one vote a term, over restarts and incarnations") {
     }
     SECTION("its former self was the candidate, which is gone") {
         story.kill(1).empty_disk(1).boot(1, 11);
-        story.vote(1, 1, 3, 11);
+        story.count_by(1, 0).vote(1, 1, 3, 11);
         REQUIRE(story.broken() == kNothing);
     }
 }
@@ -97,7 +97,7 @@ TEST_CASE("V8: a term never falls while the disk is kept") {
         story.vote(2, 5, 1).kill(2);
         if (lost) story.empty_disk(2);
         story.boot(2, lost ? 22 : 2);
-        story.vote(2, 4, 3, lost ? 22 : 2);
+        story.count_by(2, 0).vote(2, 4, 3, lost ? 22 : 2);
         REQUIRE(story.is_unsafe() == !lost);
     }
 }
@@ -150,6 +150,78 @@ TEST_CASE("V8: a life is admitted by the others, and counts when that is committ
     SECTION("the group formed with it") {
         story.count_by(3, 0);
         REQUIRE(story.broken() == kNothing);
+    }
+}
+
+TEST_CASE("V8: who does not count does not vote (R11)") {
+    SECTION("a life that was not admitted yet") {
+        for (const bool admitted : {true, false}) {
+            RaftStory story;
+            story.elect(1, 1).enter_on({1, 2}, 1, 1).commit(1, 1, 1).admit(1, 1, 3, 33);
+            story.kill(3).empty_disk(3).boot(3, 33);
+            if (admitted) story.count_by(3, 1);
+            story.vote(3, 2, 1, 33);
+            REQUIRE(story.is_unsafe() == !admitted);
+        }
+    }
+    SECTION("an empty replica before the group formed") {
+        for (const bool formed : {true, false}) {
+            RaftStory story;
+            story.see(1, broker::RaftRecovered{Incarnation(1), Term(0), BrokerId(0), LogIndex(0), {}});
+            if (formed) story.count_by(1, 0);
+            story.kill(1).boot(1).see(1, broker::RaftRecovered{Incarnation(1), Term(0), BrokerId(0), LogIndex(0), {}});
+            story.vote(1, 1, 1);
+            REQUIRE(story.is_unsafe() == !formed);
+        }
+    }
+    SECTION("a vote given while it counted leaves later") {
+        RaftStory story;
+        story.count_by(3, 0).see(3, broker::RaftVoterChanged{false, LogIndex(1)});
+        story.vote(3, 1, 1);
+        REQUIRE(story.broken() == kNothing);
+    }
+}
+
+TEST_CASE("V8: the vote of a life whose successor was admitted before the term elects nobody (R11)") {
+    struct Case {
+        int admitted_in;
+        unsigned admitted_last;
+        bool is_unsafe;
+    };
+    for (const Case& each : {Case{2, 33, true}, Case{3, 33, false}, Case{2, 3, false}}) {
+        RaftStory story;
+        story.elect(1, 1).enter_on({1, 2}, 1, 1).enter_on({1, 2}, 2, 1);
+        story.commit(1, 1, 1, 0, each.admitted_in).admit(1, 1, 3, 33);
+        story.commit(1, 2, 1, 0, each.admitted_in).admit(1, 2, 3, each.admitted_last);
+        story.enter_on({3}, 1, 1).enter(3, 2, 1).vote(3, 3, 1, 3).vote(1, 3, 1).win(1, 3);
+        REQUIRE(story.is_unsafe() == each.is_unsafe);
+    }
+}
+
+TEST_CASE("V8: a vote that the admitted life gives again counts (R11)") {
+    for (const bool again : {true, false}) {
+        RaftStory story;
+        story.vote(3, 3, 3).elect(1, 2).enter_on({1, 2, 3}, 1, 2).commit(1, 1, 2).admit(1, 1, 3, 33).count_by(3, 1);
+        if (again) story.vote(3, 3, 3, 33);
+        story.vote(1, 3, 3).win(3, 3);
+        REQUIRE(story.is_unsafe() == !again);
+    }
+}
+
+TEST_CASE("V8: of four members three have to hold what is committed, and admit the fourth") {
+    for (const bool three : {true, false}) {
+        Settings settings;
+        for (int broker = 1; broker <= 4; ++broker) settings.members.emplace_back(broker);
+        RaftStory story(settings);
+        for (const int voter : {4, 5, 6}) story.vote(voter, 1, 1);
+        story.win(1, 1).enter_on({1, 2}, 1, 1);
+        if (three) story.enter(3, 1, 1);
+        story.commit(1, 1, 1);
+        REQUIRE(story.is_unsafe() == !three);
+        story.admit(1, 1, 3);
+        REQUIRE_THAT(story.message("raft-safety"),
+                     three ? Contains("committed while 2 of the others hold it, 3 are needed")
+                           : Contains("was committed while 2 of 4 brokers hold it"));
     }
 }
 
