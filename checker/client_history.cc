@@ -245,7 +245,7 @@ void ClientHistory::judge(const ClientCall& call, const DeleteTopicCall& deletio
         partition.values.clear();
         partition.known_since_ns.clear();
         partition.acked_ends.clear();
-        partition.deletable_below = Offset(0);
+        partition.deletable_below = partition.deleted_below = Offset(0);
         partition.judged_from_ns = call.returned_ns;
         if (call.outcome == Outcome::kUnknown) partition.is_uncertain = true;
     }
@@ -255,9 +255,20 @@ void ClientHistory::judge(const ClientCall& call, const DeleteRecordsCall& delet
     if (call.outcome == Outcome::kFailed) return;
     Partition& partition = partitions_[partition_of(deletion.partition)];
     partition.deletable_below = std::max(partition.deletable_below, deletion.before);
+    if (call.outcome == Outcome::kOk) partition.deleted_below = std::max(partition.deleted_below, deletion.before);
 }
 
 // --- the end ------------------------------------------------------------------------------------------------------
+
+/// L7: a log start that somebody was told of holds over failovers.
+void ClientHistory::judge_deleted(std::int64_t time_ns, const FinalRead& read, const Partition& partition,
+                                  ViolationLog& log) {
+    if (!read.complete || read.log_start_offset >= partition.deleted_below) return;
+    log.report(kThis, time_ns,
+               fmt::format("deleted records are back: {} was told to have none below offset {}, in the last read it "
+                           "starts at {} (L7)",
+                           text_of(read.partition), partition.deleted_below.value, read.log_start_offset.value));
+}
 
 /// From where on every known record has to be there. What retention takes, the high watermark at the end bounds.
 Offset ClientHistory::demanded_from(const Settings& settings, const FinalRead& read, const Partition& partition,
@@ -272,6 +283,7 @@ void ClientHistory::judge_final_read(std::int64_t time_ns, const Settings& setti
                                      ViolationLog& log) {
     const Partition& partition = partitions_[partition_of(read.partition)];
     if (partition.is_uncertain) return;
+    judge_deleted(time_ns, read, partition, log);
     const Offset read_end = read.records.empty() ? Offset(0) : read.records.back().offset + 1;
     const Offset start = demanded_from(settings, read, partition, read_end);
     auto record = read.records.begin();

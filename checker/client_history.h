@@ -43,6 +43,7 @@ class ClientHistory {
         std::int64_t judged_from_ns = -1;          // calls invoked before it may have met an older life
         bool is_uncertain = false;                 // a deletion of unknown outcome may strike at any time
         Offset deletable_below;                    // somebody asked to delete records below it
+        Offset deleted_below;                      // ... and was told that it is done
         std::vector<std::uint64_t> values;         // by offset; 0: not known. Acknowledged by policy, or read
         std::vector<std::int64_t> known_since_ns;  // by offset: when that was first told to a client
         std::vector<AckedEnd> acked_ends;
@@ -82,6 +83,8 @@ class ClientHistory {
     void note_read(std::uint32_t partition, const ReadRecord& record, ClientId reader, std::int64_t time_ns);
     static Offset demanded_from(const Settings& settings, const FinalRead& read, const Partition& partition,
                                 Offset read_end);
+    static void judge_deleted(std::int64_t time_ns, const FinalRead& read, const Partition& partition,
+                              ViolationLog& log);
     void judge_final_read(std::int64_t time_ns, const Settings& settings, const FinalRead& read, ViolationLog& log);
     void judge_value(std::int64_t time_ns, const Value& value, ViolationLog& log) const;
 

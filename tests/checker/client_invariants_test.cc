@@ -200,6 +200,30 @@ TEST_CASE("V21: acknowledged records are there at the end") {
     }
 }
 
+TEST_CASE("V21: deleted records stay deleted (L7)") {
+    struct Case {
+        Outcome outcome;
+        std::int64_t log_start;
+        bool is_clean;
+    };
+    for (const Case& each : {Case{Outcome::kOk, 2, true}, Case{Outcome::kOk, 3, true}, Case{Outcome::kOk, 1, false},
+                             Case{Outcome::kUnknown, 1, true}, Case{Outcome::kFailed, 0, true}}) {
+        ClientStory story(0);
+        story.produce(0xa, 0).produce(0xb, 1).produce(0xc, 2).produce(0xd, 3);
+        story.call(DeleteRecordsCall{kClientX0, Offset(2)}, each.outcome);
+        std::vector<ReadRecord> left;
+        for (std::int64_t offset = each.log_start; offset < 4; ++offset)
+            left.push_back(at(offset, 0xa + static_cast<std::uint64_t>(offset)));
+        story.end(left, each.log_start);
+        REQUIRE(story.is_clean() == each.is_clean);
+        if (!each.is_clean) REQUIRE_THAT(story.message(), Contains("deleted records are back"));
+    }
+    ClientStory recreated;
+    recreated.produce(0xa, 0).call(DeleteRecordsCall{kClientX0, Offset(1)});
+    recreated.call(DeleteTopicCall{ClientTopic(1)}).call(CreateTopicCall{ClientTopic(1), 1}).produce(0xb, 0);
+    REQUIRE(recreated.end({at(0, 0xb)}).is_clean());
+}
+
 TEST_CASE("V21: a log start hides no record that retention has to leave") {
     for (const std::int64_t start : {2, 3}) {
         ClientStory story(2);
