@@ -16,8 +16,7 @@ class Verifier {
         if (!await_all_topics(topics)) return;
         for (const KnownTopic& topic : topics)
             for (std::int32_t partition = 0; partition < topic.partition_count; ++partition)
-                verification_.partitions.push_back(
-                    {topic.name, topic.id, PartitionIndex(partition), false, false, Offset(0), {}, Offset(0)});
+                add_partition(topic, PartitionIndex(partition));
         for (VerifiedPartition& partition : verification_.partitions)
             if (!await_written(partition)) return;
         // What an administrator deleted meanwhile is nobody's promise any more; the checker knows of the call.
@@ -35,6 +34,16 @@ class Verifier {
             if (!client_.await_pause(client_.retry_pause())) return false;
         }
         return true;
+    }
+
+    /// What is not read in time is still known by its name.
+    void add_partition(const KnownTopic& topic, PartitionIndex index) {
+        VerifiedPartition& added = verification_.partitions.emplace_back();
+        added.topic = topic.name;
+        added.topic_id = topic.id;
+        added.partition = index;
+        added.read.partition = client_.calls().partition_number(topic.name, index);
+        added.read.last_invoked_ns = 0;
     }
 
     /// Tries for as long as the schedule lasts. Each try is a record of its own: an open one may be in the log.
@@ -77,8 +86,6 @@ class Verifier {
     }
 
     bool await_read(VerifiedPartition& partition) {
-        partition.read.partition = client_.calls().partition_number(partition.topic, partition.partition);
-        partition.read.last_invoked_ns = 0;
         Offset next = partition.read.log_start_offset;
         while (!partition.read.complete) {
             const std::int64_t invoked_ns = client_.true_now_ns();
