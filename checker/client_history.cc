@@ -213,26 +213,28 @@ void ClientHistory::judge(const ClientCall& call, const FetchCall& fetch, Violat
 // --- deletions ----------------------------------------------------------------------------------------------------
 
 void ClientHistory::judge(const ClientCall& call, const CreateTopicCall& creation) {
-    if (call.outcome == Outcome::kOk) promised_topics_.insert_or_assign(creation.topic, creation.partitions);
+    if (call.outcome == Outcome::kOk)
+        promised_topics_.insert_or_assign(creation.topic, TopicPromise{creation.partitions, call.returned_ns});
 }
 
 void ClientHistory::judge(const ClientCall& call, const GrowTopicCall& growth) {
     const auto known = promised_topics_.find(growth.topic);
     if (call.outcome == Outcome::kOk && known != promised_topics_.end())
-        known->second = std::max(known->second, growth.partitions);
+        known->second = {std::max(known->second.partitions, growth.partitions), call.returned_ns};
 }
 
 /// F2: a topic change that was answered is not taken back by a failover.
 void ClientHistory::judge_topics(std::int64_t time_ns, const FinalView& view, ViolationLog& log) const {
-    for (const auto& [topic, partitions] : promised_topics_) {
+    for (const auto& [topic, promise] : promised_topics_) {
+        if (promise.told_ns >= view.topics_listed_ns) continue;
         std::int32_t found = 0;
         for (const FinalRead& read : view.reads) found += read.partition.topic == topic ? 1 : 0;
-        if (found >= partitions) continue;
+        if (found >= promise.partitions) continue;
         log.report(
             kThis, time_ns,
             fmt::format("lost topic: topic {} was created with {} partition(s), grown included, and nobody asked "
                         "for its deletion; at the end there are {}",
-                        topic.value, partitions, found));
+                        topic.value, promise.partitions, found));
     }
 }
 
@@ -341,7 +343,7 @@ void ClientHistory::judge_at_end(std::int64_t time_ns, const Settings& settings,
         if (!is_excused) judge_final_read(time_ns, settings, read, log);
     }
     // Without a reading of everything nobody has looked; V16 says so.
-    if (!is_excused && view.judge_progress && !view.reads.empty()) judge_topics(time_ns, view, log);
+    if (!is_excused && view.is_everything_read) judge_topics(time_ns, view, log);
     for (const Value& value : values_) judge_value(time_ns, value, log);
 }
 

@@ -68,6 +68,11 @@ class ClientHistory {
         std::int64_t read_ns = 0;
     };
 
+    struct TopicPromise {
+        std::int32_t partitions;
+        std::int64_t told_ns;  // the last change of it
+    };
+
     std::uint32_t partition_of(const ClientPartition& partition);
     void judge_topics(std::int64_t time_ns, const FinalView& view, ViolationLog& log) const;
     Value& value_of(std::uint64_t value);
@@ -90,8 +95,8 @@ class ClientHistory {
 
     FlatMap<ClientPartition, std::uint32_t> partition_numbers_;
     std::vector<Partition> partitions_;
-    /// Topics whose creation was answered and whose deletion was never asked for: how many partitions they have.
-    FlatMap<ClientTopic, std::int32_t> promised_topics_;
+    /// Topics whose creation was answered and whose deletion was never asked for.
+    FlatMap<ClientTopic, TopicPromise> promised_topics_;
     HashIndex value_numbers_;
     std::vector<Value> values_;
     std::int64_t acknowledged_records_ = 0;

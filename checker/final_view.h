@@ -17,6 +17,7 @@ struct FinalBroker {
     bool running = false;
     std::string refused;           // why it refused to start; empty when it did not
     Incarnation data_incarnation;  // of its present life; 0: not known
+    bool is_given_up = false;      // it stays dead or useless: the rest has to serve without it
 };
 struct FinalCopy {
     BrokerId broker;
@@ -51,6 +52,9 @@ struct FinalView {
     std::vector<FinalPartition> partitions;
     std::vector<FinalConsumer> consumers;
     std::vector<FinalRead> reads;
+    bool is_everything_read = true;  // the reader was told the topics and got to the end of every partition
+    /// When the question left by which it was told; what was promised since may be missing.
+    std::int64_t topics_listed_ns = std::numeric_limits<std::int64_t>::max();
     bool judge_progress = true;  // false: the run was stopped early, V16 has nothing to say
 };
 

@@ -7,9 +7,14 @@
 namespace tidelock::checker {
 namespace {
 
+bool is_given_up(const FinalView& view, BrokerId wanted) {
+    return std::any_of(view.brokers.begin(), view.brokers.end(),
+                       [wanted](const FinalBroker& broker) { return broker.broker == wanted && broker.is_given_up; });
+}
+
 void expect_brokers(const FinalView& view, std::vector<std::string>& unmet) {
     for (const FinalBroker& broker : view.brokers) {
-        if (broker.running) continue;
+        if (broker.running || broker.is_given_up) continue;
         const std::string why = broker.refused.empty() ? "" : fmt::format(": it refused to start: {}", broker.refused);
         unmet.push_back(fmt::format("broker {} is not running{}", broker.broker.value, why));
     }
@@ -29,6 +34,7 @@ void expect_full_set(const Settings& settings, const FinalView& view, std::vecto
         members += fmt::format("{}{}", members.empty() ? "" : ", ", member.broker.value);
     }
     for (const BrokerId member : settings.members) {
+        if (is_given_up(view, member)) continue;
         const auto found = std::find_if(view.in_sync_replicas.begin(), view.in_sync_replicas.end(),
                                         [&](const Replica& replica) { return replica.broker == member; });
         if (found == view.in_sync_replicas.end()) {
@@ -55,6 +61,7 @@ void expect_level_copies(const Settings& settings, const FinalView& view, const 
                                     leader->high_watermark.value, leader->log_end_offset.value, leader->broker.value));
     }
     for (const BrokerId member : settings.members) {
+        if (is_given_up(view, member)) continue;
         const auto copy = std::find_if(partition.copies.begin(), partition.copies.end(),
                                        [&](const FinalCopy& c) { return c.broker == member; });
         if (copy == partition.copies.end()) {
@@ -86,6 +93,7 @@ std::vector<std::string> unmet_expectations(const Settings& settings, const Fina
         unmet.push_back(fmt::format("the last read of topic {} partition {} did not reach the end",
                                     read.partition.topic.value, read.partition.partition.value));
     }
+    if (unmet.empty() && !view.is_everything_read) unmet.emplace_back("the topics cannot be listed");
     return unmet;
 }
 

@@ -19,6 +19,14 @@ bool is_for_another_host(ErrorCode error) {
     return error == ErrorCode::kNotLeader;
 }
 
+std::vector<KnownTopic> topics_in(const clients::MetadataAnswer& metadata) {
+    std::vector<KnownTopic> topics;
+    for (const clients::MetadataAnswer::Topic& topic : metadata.topics)
+        if (topic.error == ErrorCode::kNone && !topic.is_internal)
+            topics.push_back({topic.name, topic.id, topic.partition_count});
+    return topics;
+}
+
 }  // namespace
 
 checker::Outcome CallReply::outcome() const {
@@ -119,11 +127,23 @@ bool Client::await_topics(std::vector<KnownTopic>& topics) {
     if (!reply.is_ok()) return false;
     const auto* metadata = std::get_if<clients::MetadataAnswer>(&reply.answer.body);
     if (metadata == nullptr) return false;
-    topics.clear();
-    for (const clients::MetadataAnswer::Topic& topic : metadata->topics)
-        if (topic.error == ErrorCode::kNone && !topic.is_internal)
-            topics.push_back({topic.name, topic.id, topic.partition_count});
+    topics = topics_in(*metadata);
     return !topics.empty();
+}
+
+bool Client::await_leaders_topics(std::vector<KnownTopic>& topics) {
+    for (std::int32_t hints_left = kHintsMax; hints_left > 0; --hints_left) {
+        const CallReply reply = await_call(target_, clients::MetadataRequest{}, short_timeout());
+        const auto* metadata = std::get_if<clients::MetadataAnswer>(&reply.answer.body);
+        if (!reply.is_ok() || metadata == nullptr || metadata->leader.value < 1) break;
+        if (metadata->leader == target_) {
+            topics = topics_in(*metadata);
+            return true;
+        }
+        target_ = metadata->leader;
+    }
+    try_next_host();
+    return false;
 }
 
 bool Client::await_pause(Duration at_most) {

@@ -70,8 +70,11 @@ class Client {
     /// Sends without waiting for the answer; the connection is dropped right after, as by a crash.
     void send_and_forget(const clients::RequestBody& body);
     void drop_connection();
-    /// Asks for the topics; internal ones are left out. False if no leader answered.
+    /// Asks anybody for the topics; internal ones are left out. False if nobody said, or if there are none.
     bool await_topics(std::vector<KnownTopic>& topics);
+    /// Asks whoever says of itself that it leads: others may not know yet of every topic, or not any more. False if
+    /// nobody does.
+    bool await_leaders_topics(std::vector<KnownTopic>& topics);
     /// False once the host is dead.
     bool await_pause(Duration at_most);
 

@@ -63,6 +63,7 @@ struct VerifiedPartition {
 };
 struct Verification {
     bool is_finished = false;
+    std::int64_t topics_listed_ns = 0;  // virtual; when the question for the topics left
     std::vector<VerifiedPartition> partitions;
 };
 /// After the heal: writes one record to every partition, then reads each from its log start to its high watermark.

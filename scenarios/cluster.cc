@@ -303,8 +303,9 @@ void Cluster::on_observation(sim::Host& host, const broker::Observation& observa
 
 void Cluster::look_at_disk(const sim::Host& host) {
     const BrokerId broker = broker_of(host.id());
-    if (disk_watches_[index(broker)].is_sound_again(host, broker_host(broker)))
-        tell_checker(checker::DiskSound{broker});
+    if (!disk_watches_[index(broker)].is_sound_again(host, broker_host(broker))) return;
+    if (world_.is_traced()) world_.note(host.id(), sim::TraceKind::kNote, "its disk is sound again");
+    tell_checker(checker::DiskSound{broker});
 }
 
 void Cluster::on_call(const checker::ClientCall& call) {

@@ -64,6 +64,8 @@ class Cluster {
     bool kill(BrokerId broker);
     void lose_power(const std::vector<BrokerId>& brokers);
     bool restart(BrokerId broker);
+    /// The rest has to serve without it: nothing is expected of it at the end (V16).
+    void give_up(BrokerId broker) { given_up_.push_back(broker); }
     /// Empties the disk of a broker that is down, if the atlas allows it.
     bool empty_disk(BrokerId broker);
     /// An operator lets a broker that refused to start, or is down, come back as an empty replica (R8).
@@ -159,6 +161,7 @@ class Cluster {
     std::vector<DiskWatch> disk_watches_;
     std::vector<std::string> refusals_;           // why its running life refused to act; empty: it acts
     std::vector<Incarnation> data_incarnations_;  // as last observed
+    std::vector<BrokerId> given_up_;
     std::deque<Client> clients_;
     std::deque<ConsumerProgress> consumer_progress_;
     Verification verification_;

@@ -88,12 +88,16 @@ void Cluster::add_final_partitions(checker::FinalView& view) const {
 
 checker::FinalView Cluster::final_view() const {
     checker::FinalView view;
-    for (std::int32_t id = 1; id <= broker_count(); ++id)
+    for (std::int32_t id = 1; id <= broker_count(); ++id) {
+        const bool is_given_up = std::ranges::find(given_up_, BrokerId(id)) != given_up_.end();
         view.brokers.push_back({BrokerId(id), is_up(BrokerId(id)), refusals_[index(BrokerId(id))],
-                                data_incarnations_[index(BrokerId(id))]});
+                                data_incarnations_[index(BrokerId(id))], is_given_up});
+    }
     view.leader = leader();
     view.in_sync_replicas = in_sync_replicas();
     add_final_partitions(view);
+    view.is_everything_read = verification_.is_finished;
+    view.topics_listed_ns = verification_.topics_listed_ns;
     for (const VerifiedPartition& verified : verification_.partitions) {
         for (checker::FinalPartition& partition : view.partitions)
             if (partition.partition == TopicPartition{verified.topic_id, verified.partition})

@@ -156,8 +156,8 @@ void Nemesis::heal() {
         is_anybody_unwell = is_anybody_unwell || !cluster_.refusal(BrokerId(id)).empty();
     world_.stop_faults();
     cluster_.tell_checker(checker::HealBegan{});
-    is_core_only_ = cluster_.plan().heals_core_only && !is_anybody_unwell && cluster_.is_everybody_whole();
-    if (is_core_only_) freeze_minority();
+    const bool is_core_enough = cluster_.plan().heals_core_only && !is_anybody_unwell && cluster_.is_everybody_whole();
+    if (is_core_enough) freeze_minority();
     for (std::int32_t id = 1; id <= cluster_.broker_count(); ++id) {
         const BrokerId broker(id);
         const bool is_frozen = std::find(frozen_.begin(), frozen_.end(), broker) != frozen_.end();
@@ -185,6 +185,7 @@ void Nemesis::freeze_minority() {
         std::size_t pick = random.below(brokers.size());
         if (i == 0 && takes_leader && leader)
             pick = static_cast<std::size_t>(std::find(brokers.begin(), brokers.end(), *leader) - brokers.begin());
+        cluster_.give_up(brokers[pick]);
         const bool is_hung = random.below(3) == 0 && !hung_ && has_time_for_hung_disk(cluster_.plan());
         if (is_hung)
             hung_ = brokers[pick];

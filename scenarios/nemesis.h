@@ -43,8 +43,6 @@ class Nemesis {
     void heal();
     /// To be called now and then: an operator looks after brokers that refuse to start.
     void tend();
-    /// The members that were healed; all of them, unless the plan froze a core.
-    [[nodiscard]] bool is_core_only() const { return is_core_only_; }
     /// Faults that did not fire because the promise would not have survived them, or there was nobody to strike.
     [[nodiscard]] std::int64_t withheld_count() const { return withheld_; }
 
@@ -152,7 +150,6 @@ class Nemesis {
     std::array<sim::FaultRate, sim::kFaultKindCount> background_{};
     std::int64_t withheld_ = 0;
     bool is_healed_ = false;
-    bool is_core_only_ = false;
 };
 
 }  // namespace tidelock::scenarios

@@ -39,8 +39,7 @@ class ScheduleRun {
         cluster_.start_clients();
         nemesis_.schedule_faults();
         const bool is_whole = run_phases();
-        if (!cluster_.has_violation() && is_whole && nemesis_.is_core_only()) judge_core();
-        cluster_.finish(is_whole && !nemesis_.is_core_only());
+        cluster_.finish(is_whole);
     }
 
     /// Called outside the arena: what the caller gets must outlive it.
@@ -102,22 +101,6 @@ class ScheduleRun {
             if (reason == sim::RunStop::kNothingLeft && world.now() < stop) break;
         }
         return last == end;
-    }
-
-    /// V16 for a healthy majority whose rest is gone: everything is writable and readable.
-    void judge_core() {
-        if (cluster_.verification().is_finished) return;
-        cluster_.report("progress", fmt::format("with a healthy majority: {}", what_is_missing()));
-    }
-
-    std::string what_is_missing() const {
-        if (!cluster_.leader()) return "nobody serves as leader";
-        for (const VerifiedPartition& partition : cluster_.verification().partitions) {
-            const std::string name = fmt::format("{}-{}", partition.topic, partition.partition.value);
-            if (!partition.is_writable) return fmt::format("{} cannot be written", name);
-            if (!partition.read.complete) return fmt::format("{} cannot be read to its end", name);
-        }
-        return "the topics cannot be listed";
     }
 
     const Plan& plan_;

@@ -29,10 +29,16 @@ class Verifier {
   private:
     bool await_all_topics(std::vector<KnownTopic>& topics) {
         const bool expects_topics = client_.workload().plan->settings[Setting::kTopics] > 0;
-        while (!client_.await_topics(topics)) {
-            if (!expects_topics) return true;
+        for (;;) {
+            const std::int64_t asked_ns = client_.true_now_ns();
+            const bool is_told = client_.await_leaders_topics(topics);
+            if (is_told) verification_.topics_listed_ns = asked_ns;
+            if (!topics.empty() || !expects_topics) break;
+            // All of them may be gone for good: then there is nothing to read.
+            verification_.is_finished = is_told;
             if (!client_.await_pause(client_.retry_pause())) return false;
         }
+        verification_.is_finished = false;
         return true;
     }
 

@@ -265,6 +265,26 @@ TEST_CASE("V21: a topic change that was answered is not taken back") {
         story.checker.at_end(++story.now, view);
         REQUIRE(has_lost_topic());
     }
+    SECTION("one of them is, in a run whose progress is not judged") {
+        view.judge_progress = false;
+        story.checker.at_end(++story.now, view);
+        REQUIRE(has_lost_topic());
+    }
+    SECTION("the reading did not end") {
+        view.is_everything_read = false;
+        story.checker.at_end(++story.now, view);
+        REQUIRE_FALSE(has_lost_topic());
+    }
+    SECTION("the last change was answered before the topics were listed, or after") {
+        view.judge_progress = false;
+        for (const std::int64_t after_ns : {1, 0}) {
+            ClientStory late;
+            late.call(CreateTopicCall{ClientTopic(1), 1}).call(GrowTopicCall{ClientTopic(1), 2});
+            view.topics_listed_ns = late.now + after_ns;
+            late.checker.at_end(++late.now, view);
+            REQUIRE(late.is_clean() == (after_ns == 0));
+        }
+    }
 }
 
 TEST_CASE("V21: what was read stays, acks=leader may be lost unread") {

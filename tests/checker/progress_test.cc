@@ -68,6 +68,10 @@ TEST_CASE("V16: what is missing is named") {
         view.consumers[0].position = Offset(17);
         expected = {"consumer-1 on x-0 stopped at 17 of 42"};
     }
+    SECTION("nothing but the list of topics") {
+        view.is_everything_read = false;
+        expected = {"the topics cannot be listed"};
+    }
     SECTION("last read") {
         view.reads[0].complete = false;
         expected = {"the last read of topic 1 partition 0 did not reach the end"};
@@ -78,6 +82,27 @@ TEST_CASE("V16: what is missing is named") {
     story.checker.at_end(5, view);
     REQUIRE(story.broken() == Lines{"progress"});
     REQUIRE(story.checker.violations().front().message == "faults have stopped, but " + expected.front());
+}
+
+TEST_CASE("V16: nothing is expected of a broker that was given up, everything of the others") {
+    FinalView view = healthy();
+    view.brokers[2] = {BrokerId(3), false, "", {}, true};
+    view.in_sync_replicas = replicas({1, 2});
+    view.partitions[0].copies.pop_back();
+    REQUIRE(unmet_expectations(Story::group_of_three(), view).empty());
+    SECTION("in-sync set") {
+        view.in_sync_replicas = replicas({2});
+        REQUIRE(unmet_expectations(Story::group_of_three(), view) == Lines{"in-sync set {2} lacks broker 1"});
+    }
+    SECTION("a copy behind") {
+        view.partitions[0].copies[0].log_end_offset = Offset(41);
+        REQUIRE(unmet_expectations(Story::group_of_three(), view) ==
+                Lines{"partition x-0: broker 1 ends at 41, leader 2 at 42"});
+    }
+    SECTION("consumer") {
+        view.consumers[0].position = Offset(17);
+        REQUIRE(unmet_expectations(Story::group_of_three(), view) == Lines{"consumer-1 on x-0 stopped at 17 of 42"});
+    }
 }
 
 TEST_CASE("the catalogue lists each invariant once, where its id says") {
