@@ -144,7 +144,12 @@ void Cluster::live(BrokerId broker, sim::Host& host) {
 }
 
 sim::Host& Cluster::add_client_host(std::int32_t id, std::string name) {
-    return world_.add_host(sim::HostId(id), std::move(name));
+    sim::Host& host = world_.add_host(sim::HostId(id), std::move(name));
+    // Clients ask over connections: a request that outlived the broker it was sent to would be answered by the next
+    // life, which cannot tell what became of it in the one before.
+    for (std::int32_t broker = 1; broker <= workload_.broker_count; ++broker)
+        world_.network().set_mode(host.id(), scenarios::host_of(BrokerId(broker)), sim::LinkMode::kStream);
+    return host;
 }
 
 Client& Cluster::add_client(std::int32_t host_id, const std::string& name) {

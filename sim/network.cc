@@ -46,6 +46,7 @@ void Network::add_host(HostId id) {
             made.from = ids_[from];
             made.to = ids_[to];
             made.config = config_.link;
+            made.mode = config_.mode;
             key_link(made);
         }
 }
@@ -72,6 +73,9 @@ const Network::Link& Network::link(HostId from, HostId to) const {
 void Network::set_link(HostId from, HostId to, const LinkConfig& config) {
     link(from, to).config = config;
 }
+void Network::set_mode(HostId one, HostId other, LinkMode mode) {
+    link(one, other).mode = link(other, one).mode = mode;
+}
 void Network::spare(HostId from, HostId to, bool is_spared) {
     link(from, to).is_spared = is_spared;
 }
@@ -84,7 +88,7 @@ void Network::send(HostId from, HostId to, Bytes frame, FrameTag tag) {
     CHECK(tag.kind < kFrameKindCount);
     Link& way = link(from, to);
     Departure departure{way, std::move(frame), tag, 0, way.frame_number++, ++frames_sent_};
-    if (config_.mode == LinkMode::kStream) {
+    if (way.mode == LinkMode::kStream) {
         departure.connection = open_connection(way);
         if (!way.is_spared) strike_connection(departure);
     }
@@ -204,7 +208,7 @@ TimeNs Network::arrival_time(Departure& departure) {
 }
 
 TimeNs Network::in_order(Link& way, TimeNs arrival) {
-    if (config_.mode == LinkMode::kDatagram) return arrival;
+    if (way.mode == LinkMode::kDatagram) return arrival;
     way.last_arrival = std::max(arrival, way.last_arrival + 1);
     return way.last_arrival;
 }
@@ -226,7 +230,7 @@ Bytes Network::corrupted(const Departure& departure) const {
 }
 
 void Network::break_after_loss(Link& way, std::uint32_t connection) {
-    if (config_.mode == LinkMode::kDatagram || config_.after_loss == AfterLoss::kGoOn) return;
+    if (way.mode == LinkMode::kDatagram || config_.after_loss == AfterLoss::kGoOn) return;
     if (way.gap_generation == connection) return;
     way.gap_generation = connection;
     const Duration detection = config_.break_detection.at(drawn(way.fault_key, kBreakDraws, connection));
@@ -238,7 +242,7 @@ void Network::break_after_loss(Link& way, std::uint32_t connection) {
 void Network::on_frame(Event& event) {
     Link& way = link(event.peer, event.host);
     if (is_stopped_on_the_way(way, event)) return;
-    if (config_.mode == LinkMode::kDatagram || accept_generation(event)) deliver(event);
+    if (way.mode == LinkMode::kDatagram || accept_generation(event)) deliver(event);
 }
 
 bool Network::is_stopped_on_the_way(Link& way, Event& event) {
@@ -250,7 +254,7 @@ bool Network::is_stopped_on_the_way(Link& way, Event& event) {
         return true;
     }
     if (is_held_up(way, event)) return true;
-    if (config_.mode == LinkMode::kStream && way.gap_generation != 0 && connection == way.gap_generation) {
+    if (way.mode == LinkMode::kStream && way.gap_generation != 0 && connection == way.gap_generation) {
         trace_frame(TraceKind::kDrop, event, "behind a gap");
         return true;
     }

@@ -38,7 +38,7 @@ struct LinkConfig {
 };
 
 struct NetworkConfig {
-    LinkMode mode = LinkMode::kStream;
+    LinkMode mode = LinkMode::kStream;  // of links without their own
     AfterLoss after_loss = AfterLoss::kGoOn;
     LinkConfig link;                                                                      // of links without their own
     Distribution break_detection = Distribution::uniform(milliseconds(200), seconds(1));  // kBreakConnection only
@@ -56,6 +56,8 @@ class Network {
 
     // Set-up
     void set_link(HostId from, HostId to, const LinkConfig& config);
+    /// The mode of the links between these two, both ways, from the next frame on.
+    void set_mode(HostId one, HostId other, LinkMode mode);
     /// Random faults (rates) spare this link, or stop sparing it. Explicit faults below never ask.
     void spare(HostId from, HostId to, bool is_spared);
 
@@ -116,6 +118,7 @@ class Network {
         HostId from;
         HostId to;
         LinkConfig config;
+        LinkMode mode = LinkMode::kStream;
         bool is_spared = false;
         bool is_clogged = false;
         bool clog_was_counted = false;

@@ -43,8 +43,8 @@ bool Network::accept_generation(const Event& event) {
 }
 
 void Network::send_reset(HostId from, HostId to, std::uint32_t connection) {
-    if (config_.mode == LinkMode::kDatagram) return;
     Link& way = link(from, to);
+    if (way.mode == LinkMode::kDatagram) return;
     Departure reset{way, Bytes(), FrameTag{}, connection, way.frame_number++, 0};
     const TimeNs arrival =
         in_order(way, world_.now() + way.config.delay.at(numbered_draw(way.fault_key, reset.number)));
@@ -80,7 +80,7 @@ void Network::break_end(HostId end, HostId peer) {
 }
 
 bool Network::reset_connection(HostId one, HostId other) {
-    if (config_.mode == LinkMode::kDatagram) return false;
+    if (link(one, other).mode == LinkMode::kDatagram) return false;
     if (!link(one, other).sender_end.is_open && !link(other, one).sender_end.is_open) return false;
     break_end(one, other);
     break_end(other, one);
@@ -89,7 +89,7 @@ bool Network::reset_connection(HostId one, HostId other) {
 }
 
 bool Network::break_half(HostId learns, HostId believes) {
-    if (config_.mode == LinkMode::kDatagram) return false;
+    if (link(learns, believes).mode == LinkMode::kDatagram) return false;
     const bool is_whole = link(learns, believes).sender_end.is_open && link(believes, learns).sender_end.is_open;
     if (!is_whole || learns == believes) return false;
     break_end(learns, believes);
@@ -104,7 +104,7 @@ void Network::strike_connection(const Departure& departure) {
 }
 
 void Network::close_connection(HostId closer, HostId peer) {
-    if (config_.mode == LinkMode::kDatagram) return;
+    if (link(closer, peer).mode == LinkMode::kDatagram) return;
     End& view = link(closer, peer).sender_end;
     if (!view.is_open) return;
     view.is_open = false;

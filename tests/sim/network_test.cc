@@ -92,6 +92,27 @@ TEST_CASE("datagrams arrive in any order and know no connections") {
     REQUIRE(toy.log[kA].empty());
 }
 
+TEST_CASE("two hosts of a datagram network may talk over a stream of their own") {
+    NetworkConfig network;
+    network.mode = LinkMode::kDatagram;
+    network.link.delay = Distribution::uniform(microseconds(1), milliseconds(10));
+    ThreeHosts toy(network);
+    toy.world.network().set_mode(kA, kB, LinkMode::kStream);
+    Texts sent;
+    for (int i = 10; i < 40; ++i) {
+        sent.push_back(std::to_string(i));
+        toy.send(kA, kB, sent.back());
+        toy.send(kA, kC, sent.back());
+    }
+    toy.run_ms(50);
+    REQUIRE(toy.frames(kB) == sent);
+    REQUIRE(toy.frames(kC) != sent);
+    toy.world.kill(kB);
+    toy.world.kill(kC);
+    toy.run_ms(50);
+    REQUIRE(toy.log[kA] == std::vector<Arrival>{ConnectionBroken{kB, 1}});
+}
+
 TEST_CASE("bandwidth spreads frames out by their size") {
     NetworkConfig network = ThreeHosts::fixed_delay();
     network.link.bandwidth_bytes_per_second = 1'000;  // a byte a millisecond
