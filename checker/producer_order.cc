@@ -29,6 +29,7 @@ bool may_remember_otherwise(const Context& context, const PartitionView& partiti
 
 void ProducerOrder::judge_batch(const Context& context, const PartitionView& partition,
                                 const broker::BatchSummary& batch, Progress& progress, bool report) {
+    progress.judged_end = batch.last_offset + 1;
     if (batch.producer_id.value < 0 || batch.base_sequence < 0) return;  // not idempotent, or a control batch
     const std::int64_t count = batch.last_offset - batch.base_offset + 1;
     const LastBatch now{batch.producer_epoch, sequence_after(batch.base_sequence, count - 1), batch.last_offset};
@@ -36,7 +37,7 @@ void ProducerOrder::judge_batch(const Context& context, const PartitionView& par
     const LastBatch before = last->second;
     last->second = now;
     const Offset seen_at = is_first ? Offset(0) : before.last_offset;
-    if (!report || seen_at < progress.unseen_end) return;
+    if (!report) return;
 
     const char* wrong = nullptr;
     std::int32_t expected = 0;
@@ -62,18 +63,11 @@ void ProducerOrder::judge_batch(const Context& context, const PartitionView& par
             text_of(batch), previous, expected));
 }
 
-void ProducerOrder::take(const Context& context, const PartitionView& partition, const broker::BatchSummary& batch,
-                         Progress& progress, bool report) {
-    if (batch.base_offset > progress.judged_end) progress.unseen_end = batch.base_offset;
-    judge_batch(context, partition, batch, progress, report);
-    progress.judged_end = batch.last_offset + 1;
-}
-
 void ProducerOrder::rebuild(const Context& context, const PartitionView& partition, Progress& progress) {
     progress = Progress{};
     progress.confirmed_cuts = partition.confirmed_cuts;
     for (const BatchNumber batch : partition.confirmed.batches.all())
-        take(context, partition, partition.table.summary(batch), progress, false);
+        judge_batch(context, partition, partition.table.summary(batch), progress, false);
 }
 
 void ProducerOrder::judge(const Context& context, const BrokerView& broker,
@@ -101,7 +95,7 @@ void ProducerOrder::judge_up_to(const Context& context, const BrokerView& broker
     for (std::size_t at = copy.batches.first_ending_past(partition.table, progress.judged_end); at < log.size(); ++at) {
         const broker::BatchSummary& batch = partition.table.summary(log[at]);
         if (batch.base_offset >= end) break;
-        take(context, partition, batch, progress, true);
+        judge_batch(context, partition, batch, progress, true);
     }
 }
 

@@ -36,15 +36,12 @@ class ProducerOrder {
     };
     struct Progress {
         Offset judged_end;  // exclusive
-        Offset unseen_end;  // exclusive: some records below it were gone before they could be judged
         std::uint32_t confirmed_cuts = 0;
         FlatMap<ProducerId, LastBatch> producers;
     };
     void judge_up_to(const Context& context, const BrokerView& broker, PartitionNumber number, Offset end);
     static void judge_batch(const Context& context, const PartitionView& partition, const broker::BatchSummary& batch,
                             Progress& progress, bool report);
-    static void take(const Context& context, const PartitionView& partition, const broker::BatchSummary& batch,
-                     Progress& progress, bool report);
     static void rebuild(const Context& context, const PartitionView& partition, Progress& progress);
 
     /// What a client was told of one life of a producer in one partition.

@@ -105,6 +105,70 @@ TEST_CASE("V10: retention forgets no producer") {
     }
 }
 
+/// Its leader's own copy is all that confirms a record.
+Story confirmed_by_one() {
+    Settings settings = Story::group_of_three();
+    settings.min_insync_replicas = 1;
+    Story story(settings);
+    story.lead(1, 1).confirm(1, {2, 3}, sent_by(9, 0, 0));
+    story.propose_set(1, 1, replicas({1})).commit_set(1, 1, replicas({1})).wait_for(1, 1, replicas({1}));
+    return story;
+}
+
+/// Broker 1 loses its disk, broker 3 leads epoch 2 with broker 2; both have moved on to `log_start`. The producer's
+/// next batch is confirmed there.
+void take_over_and_confirm(Story& story, std::int64_t log_start, std::int32_t sequence) {
+    story.kill(1).empty_disk(1);
+    for (const int broker : {2, 3}) story.reset(broker, log_start, broker::ResetReason::kBehindLogStart);
+    story.raft_index = 0;  // of broker 3's log
+    story.lead(3, 2).propose_set(3, 2, replicas({2, 3})).commit_set(3, 2, replicas({2, 3}));
+    BatchSpec next = sent_by(9, log_start, sequence);
+    next.epoch = 2;
+    story.wait_for(3, 2, replicas({2, 3})).confirm(3, {2}, next);
+}
+
+TEST_CASE("V10: a producer whose records are gone is forgotten only where what was kept of it is lost") {
+    constexpr TopicPartition kProducers{TopicId(9), PartitionIndex(0)};
+    for (const bool is_kept_lost : {true, false}) {
+        Story story = confirmed_by_one();
+        for (const int broker : {1, 2, 3})
+            story.see(broker, broker::TopicCreated{kProducers.topic, "__producer_ids", 1});
+        story.see(1, broker::BatchAppended{kProducers, summary_of({0}), true});
+        story.see(1, broker::DurableEndAdvanced{kProducers, Offset(1)});
+        story.see(1, broker::HighWatermarkAdvanced{kProducers, LeaderEpoch(1), Offset(1), true});
+        if (is_kept_lost) {
+            story.see(1, broker::RecordsAcknowledged{kProducers, Offset(0), Offset(0), LeaderEpoch(1),
+                                                     broker::AcknowledgedBy::kPolicy, false});
+        }
+        story.see(1, broker::LogStartAdvanced{kX0, Offset(1)});
+        take_over_and_confirm(story, 1, 0);
+        REQUIRE(story.checker.fault_budget().losses_excused == (is_kept_lost ? 1 : 0));
+        if (is_kept_lost) {
+            REQUIRE(story.broken() == kNothing);
+        } else {
+            REQUIRE(story.broken() == std::vector<std::string>{"producer-order"});
+            REQUIRE_THAT(story.message("producer-order"), Contains("a duplicate"));
+        }
+    }
+}
+
+TEST_CASE("V10: a producer whose records are gone may leave out those that were lost, and no others") {
+    for (const bool is_last_lost : {true, false}) {
+        Story story = confirmed_by_one();
+        story.confirm(1, {}, sent_by(9, 1, 1)).confirm(1, {}, sent_by(9, 2, 2));
+        if (is_last_lost) story.confirm(1, {}, sent_by(9, 3, 3));
+        story.see(1, broker::LogStartAdvanced{kX0, Offset(3)});
+        take_over_and_confirm(story, 3, 4);
+        REQUIRE(story.checker.fault_budget().losses_excused == (is_last_lost ? 1 : 0));
+        if (is_last_lost) {
+            REQUIRE(story.broken() == kNothing);
+        } else {
+            REQUIRE(story.broken() == std::vector<std::string>{"producer-order"});
+            REQUIRE_THAT(story.message("producer-order"), Contains("a gap"));
+        }
+    }
+}
+
 // --- client calls -------------------------------------------------------------------------------------------------
 
 /// Client calls, one after the other unless times are given.
