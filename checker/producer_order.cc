@@ -9,11 +9,6 @@
 namespace tidelock::checker {
 namespace {
 
-/// Sequences wrap at 2^31 (Kafka record batch v2).
-std::int32_t sequence_after(std::int32_t sequence, std::int64_t count) {
-    return static_cast<std::int32_t>((std::int64_t{sequence} + count) & 0x7FFF'FFFF);
-}
-
 /// A loss was accounted for, of records of this partition or of what is kept of producers whose records are gone: the
 /// one may be known still, or not any more, where the other was lost.
 bool may_remember_otherwise(const Context& context, const PartitionView& partition) {
@@ -31,8 +26,8 @@ void ProducerOrder::judge_batch(const Context& context, const PartitionView& par
                                 const broker::BatchSummary& batch, Progress& progress, bool report) {
     progress.judged_end = batch.last_offset + 1;
     if (batch.producer_id.value < 0 || batch.base_sequence < 0) return;  // not idempotent, or a control batch
-    const std::int64_t count = batch.last_offset - batch.base_offset + 1;
-    const LastBatch now{batch.producer_epoch, sequence_after(batch.base_sequence, count - 1), batch.last_offset};
+    const auto others = static_cast<std::int32_t>(batch.last_offset - batch.base_offset);
+    const LastBatch now{batch.producer_epoch, clients::sequence_after(batch.base_sequence, others), batch.last_offset};
     const auto [last, is_first] = progress.producers.try_emplace(batch.producer_id, now);
     const LastBatch before = last->second;
     last->second = now;
@@ -46,7 +41,7 @@ void ProducerOrder::judge_batch(const Context& context, const PartitionView& par
     } else if (before.producer_epoch > batch.producer_epoch) {
         wrong = "an older producer epoch after a newer one";
     } else {
-        expected = sequence_after(before.last_sequence, 1);
+        expected = clients::sequence_after(before.last_sequence, 1);
         if (batch.base_sequence > expected) wrong = "a gap";
         if (batch.base_sequence < expected) wrong = "a duplicate or reordered sequence";
     }
@@ -111,7 +106,8 @@ void ProducerOrder::judge(const ClientCall& call, const InitProducerIdCall& init
 void ProducerOrder::judge(const ClientCall& call, const ProduceCall& produce, ViolationLog& log, bool is_excused) {
     if (produce.producer_id.value < 0 || produce.acks != Acks::kAll) return;
     const Session session{produce.partition, produce.producer_id, produce.producer_epoch};
-    const std::int32_t next = sequence_after(produce.base_sequence, static_cast<std::int64_t>(produce.values.size()));
+    const std::int32_t next =
+        clients::sequence_after(produce.base_sequence, static_cast<std::int32_t>(produce.values.size()));
     const auto known = acknowledged_.find(session);
     if (call.outcome == Outcome::kOk) {
         if (known == acknowledged_.end())

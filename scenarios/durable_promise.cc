@@ -152,8 +152,8 @@ bool PromiseWatch::is_news(const replication::Message& message) {
     } else {
         return false;
     }
-    if (positions == positions_max_) return false;
-    positions_max_ = positions;
+    if (positions == positions_told_) return false;
+    positions_told_ = positions;
     return record_promises_++ % kRecordPromisesPerLook == 0;
 }
 

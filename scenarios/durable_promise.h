@@ -47,7 +47,7 @@ class PromiseWatch {
     LogIndex match_index_max_;
     LogIndex commit_index_;
     Term term_max_;
-    std::int64_t positions_max_ = 0;  // sum over partitions
+    std::int64_t positions_told_ = 0;  // the sum over partitions in the last message that had any
 };
 
 }  // namespace tidelock::scenarios
