@@ -8,15 +8,6 @@ namespace {
 
 const CopyView kNoCopy{};
 
-void destroy(CopyView& copy, Incarnation data_incarnation) {
-    const Offset destroyed_below = std::max(copy.destroyed_below, copy.durable_end_offset);
-    const Offset gave_up_below = copy.gave_up_below;
-    copy = CopyView{};
-    copy.destroyed_below = destroyed_below;
-    copy.gave_up_below = gave_up_below;
-    copy.lost_under = data_incarnation;
-}
-
 /// Raft's state says nothing about records: every other file that is not one partition's does.
 bool is_shared_by_copies(const std::string& file) {
     return !file.starts_with("raft.");
@@ -150,6 +141,15 @@ void ClusterView::begin_life(BrokerId id, std::uint32_t life) {
         copy.high_watermark = Offset(0);
         copy.leader_epoch.reset();
     }
+}
+
+void ClusterView::destroy(CopyView& copy, Incarnation data_incarnation) {
+    const Offset destroyed_below = std::max(copy.destroyed_below, copy.durable_end_offset);
+    const Offset gave_up_below = copy.gave_up_below;
+    copy = CopyView{};
+    copy.destroyed_below = destroyed_below;
+    copy.gave_up_below = gave_up_below;
+    copy.lost_under = data_incarnation;
 }
 
 void ClusterView::destroy_disk(BrokerView& broker) {

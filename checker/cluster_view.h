@@ -144,6 +144,8 @@ class ClusterView {
     PartitionNumber number_of(const TopicPartition& partition);
     CopyView& copy_of(BrokerView& broker, PartitionNumber number);
     void create_partitions(BrokerView& broker, TopicId topic, std::int32_t partitions);
+    /// A fault took the copy, while `data_incarnation` was the life of the data.
+    static void destroy(CopyView& copy, Incarnation data_incarnation);
     void destroy_disk(BrokerView& broker);
     void damage_disk(const DiskDamaged& fact);
     static void settle_disk(BrokerView& broker);

@@ -95,7 +95,14 @@ struct ViewUpdate {
     void drop(TopicId topic, std::int32_t from) const {
         for (std::size_t at = 0; at < broker.copies.size(); ++at) {
             const TopicPartition& which = view.partitions_[at].partition;
-            if (which.topic == topic && which.partition.value >= from) broker.copies[at] = CopyView{};
+            if (which.topic != topic || which.partition.value < from) continue;
+            CopyView& copy = broker.copies[at];
+            // A catalogue lost to a fault takes the copies with it; until then they were there (I10).
+            const bool was_destroyed = broker.shared_fault_pending && copy.durable_under != broker.data_incarnation;
+            if (was_destroyed)
+                ClusterView::destroy(copy, copy.durable_under);
+            else
+                copy = CopyView{};
         }
     }
 

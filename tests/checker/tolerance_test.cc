@@ -112,6 +112,19 @@ TEST_CASE("V7: what a member once held counts for the life that held it") {
     }
 }
 
+TEST_CASE("V7: what a member held until a fault took its catalogue counts for the life that held it") {
+    for (const bool is_hurt : {true, false}) {
+        Story story;
+        story.lead(1, 1).confirm(1, {2, 3}, {0});
+        if (is_hurt) story.fact(DiskDamaged{BrokerId(3), DiskDamage::kUnreadable, std::nullopt, "topics.a"});
+        for (const int broker : {1, 2, 3})
+            (broker == 1 ? story.append(1, {1}) : story.copy(broker, {1})).durable(broker, 2);
+        story.kill(3).boot(3, 33).see(3, broker::TopicDropped{kX0.topic}).high_watermark(1, 1, 2);
+        REQUIRE(story.breaks("isr-complete") == !is_hurt);
+        if (is_hurt) REQUIRE(story.broken() == kNothing);
+    }
+}
+
 TEST_CASE("V20: a leader's log start stops at its own high watermark, a follower's where a leader's is") {
     Story story = led_from_an_old_high_watermark();
     SECTION("the leader") {
