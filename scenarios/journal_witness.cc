@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <cstring>
+#include <iterator>
 #include <string_view>
 
 #include "protocol/base/bytes.h"
@@ -66,7 +67,7 @@ std::optional<std::uint64_t> bad_commit_of(std::uint64_t generation, std::span<c
         if (slot->is_last && slot->index + 1 == commit.slots_in_order) commit.is_whole = true;
     }
     if (commits.empty()) return std::nullopt;
-    const std::uint64_t newest = commits.rbegin()->first;
+    const std::uint64_t newest = std::prev(commits.end())->first;
     for (std::uint64_t number = 1; number < newest; ++number) {
         const auto commit = commits.find(number);
         if (commit == commits.end() || !commit->second.is_whole) return number;

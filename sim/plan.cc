@@ -153,7 +153,6 @@ void apply_to_disk(World& world, const PlannedFault& fault, HostId id) {
             }
             return;
         }
-        case FaultKind::kReadError:
         case FaultKind::kSectorUnreadable: {
             const std::uint64_t length = static_cast<std::uint64_t>(std::max<std::int64_t>(fault.amount, 1));
             disk.make_unreadable(fault.file, ByteRange{fault.position, fault.position + length});
@@ -216,10 +215,11 @@ void apply(World& world, const PlannedFault& fault) {
         case FaultKind::kConnectionReset:
         case FaultKind::kHalfOpen:
             return fault.hosts.empty() ? apply_rate(world, fault) : apply_to_connections(world, fault);
-        case FaultKind::kBitRot:
-        case FaultKind::kReadError:
         case FaultKind::kSectorUnreadable:
+            return apply_to_each(world, fault, apply_to_disk);
+        case FaultKind::kBitRot:
             return fault.hosts.empty() ? apply_rate(world, fault) : apply_to_each(world, fault, apply_to_disk);
+        case FaultKind::kReadError:
         case FaultKind::kFrameLost:
         case FaultKind::kFrameDuplicated:
         case FaultKind::kFrameReordered:

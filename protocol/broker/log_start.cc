@@ -159,15 +159,13 @@ void on_delete_records(Step& step, const ClientRef& client, const clients::Reque
     const Offset high_watermark = broker.partitions.at(*tp).high_watermark.value();
     const Offset before = del.before_offset.value < 0 ? high_watermark : del.before_offset;
     if (before > high_watermark) return refuse(step, client, request, ErrorCode::kOffsetOutOfRange);
-    if (before <= broker.logs.view(*tp)->log_start_offset) {
-        clients::DeleteRecordsAnswer body;
-        body.log_start_offset = broker.logs.view(*tp)->log_start_offset;
-        return answer(step, client, body);
-    }
+    // What is gone already may have gone without a record of that (retention); once a client is told, it stays gone.
+    const Offset to = std::max(before, broker.logs.view(*tp)->log_start_offset);
+    if (to == Offset(0)) return answer(step, client, clients::DeleteRecordsAnswer{});
     if (!broker.in_sync.has_enough_in_step()) return refuse(step, client, request, ErrorCode::kNotEnoughReplicas);
     if (broker.leading->log_start_moves.size() >= kClientMovesMax)
         return refuse(step, client, request, ErrorCode::kThrottled);
-    const ErrorCode error = begin_log_start_move(step, *tp, before, client);
+    const ErrorCode error = begin_log_start_move(step, *tp, to, client);
     if (error != ErrorCode::kNone) return refuse(step, client, request, error);
     settle_log_start_moves(step);
     rewrite_producer_records(step);

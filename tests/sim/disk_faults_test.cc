@@ -100,7 +100,8 @@ TEST_CASE("a random read error is that read's alone; a bad sector stays bad unti
     REQUIRE(toy.disk().boot_image().front().error == DiskError::kReadFailed);
     toy.disk().write("f", 512, Bytes::copy_of(std::string(512, 'B')));
     REQUIRE(toy.read(0, 2'048).error == DiskError::kNone);
-    REQUIRE(toy.delivered(FaultKind::kReadError) == 2);
+    REQUIRE(toy.delivered(FaultKind::kReadError) == 1);
+    REQUIRE(toy.delivered(FaultKind::kSectorUnreadable) == 1);
     REQUIRE_FALSE(toy.disk().make_unreadable("none", ByteRange{0, 1}));
 }
 

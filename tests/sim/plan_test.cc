@@ -57,7 +57,7 @@ constexpr std::string_view kEveryKind[] = {
     "clock_freeze at=100000000 lasts=500000000 hosts=1",
     "wall_jump at=100000000 hosts=1 amount=-3600000000000",
     "sync_failed at=0 amount=500000",
-    "read_error at=900000000 hosts=1 amount=5 file=heard",
+    "sector_unreadable at=900000000 hosts=1 amount=5 file=heard",
     "bit_rot at=900000000 hosts=1,2,3,4,5 file=hea",
     "misdirected_write at=0 amount=1000000",
     "disk_full at=100000000 lasts=500000000 hosts=1,2 amount=10",
@@ -68,9 +68,9 @@ constexpr std::string_view kEveryKind[] = {
 
 /// Kinds that bite at a power loss, a rename or a read, which gossip alone does not do at will; tests of the disk show
 /// them.
-constexpr FaultKind kShownElsewhere[] = {FaultKind::kUnsyncedWriteLost,  FaultKind::kSectorTorn,
-                                         FaultKind::kWritesReordered,    FaultKind::kRenameLost,
-                                         FaultKind::kDirectoryEntryLost, FaultKind::kMisdirectedRead};
+constexpr FaultKind kShownElsewhere[] = {
+    FaultKind::kUnsyncedWriteLost,  FaultKind::kSectorTorn,      FaultKind::kWritesReordered, FaultKind::kRenameLost,
+    FaultKind::kDirectoryEntryLost, FaultKind::kMisdirectedRead, FaultKind::kReadError};
 
 }  // namespace
 
