@@ -144,8 +144,8 @@ TEST_CASE("V4: recovery finds what was durable") {
     }
     SECTION("damage in a copy that was made anew, durably, after the fault") {
         story.damage_disk(2).boot(2, 22).recover(2, {}, true);
-        story.see(2, broker::LogReset{kX0, Offset(0), broker::ResetReason::kDamaged}).durable(2, 0).kill(2);
-        story.boot(2, 22).recover(2, {}, true);
+        story.see(2, broker::LogReset{kX0, Offset(0), broker::ResetReason::kDamaged}).copy(2, {0}).durable(2, 1);
+        story.kill(2).boot(2, 22).recover(2, {}, true);
         REQUIRE_THAT(story.message("log-matching"), Contains("damaged, though no fault hit it"));
     }
     SECTION("something that was never appended") {

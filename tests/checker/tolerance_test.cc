@@ -426,5 +426,17 @@ TEST_CASE("V4: a fault in another file excuses no record") {
     }
 }
 
+TEST_CASE("a reset copy is whole again when it holds durable records, not when an older commit ends") {
+    for (const bool holds_records : {false, true}) {
+        Story story;
+        story.lead(1, 1).confirm(1, {2, 3}, {0}).damage_disk(2).kill(2).boot(2, 22).recover(2, {{0}}, true);
+        story.reset(2, 0, ResetReason::kDamaged).durable(2, 0);
+        if (holds_records) story.copy(2, {0}).durable(2, 1);
+        // The power goes, and the old files are back.
+        story.kill(2).boot(2, 33).recover(2, {{0}}, true);
+        REQUIRE(story.breaks("log-matching") == holds_records);
+    }
+}
+
 }  // namespace
 }  // namespace tidelock::checker
