@@ -203,7 +203,14 @@ ClusterView::TopicView& ClusterView::topic_of(TopicId id, const std::string& nam
     const auto pending = std::find(deletions_pending_.begin(), deletions_pending_.end(), name);
     const bool may_vanish = pending != deletions_pending_.end();
     if (may_vanish) deletions_pending_.erase(pending);
-    return topics_.emplace_back(TopicView{id, name, may_vanish});
+    topics_.emplace_back(TopicView{id, name, may_vanish});
+    // A broker may have recovered its logs before anybody told what they are called.
+    for (PartitionView& partition : partitions_) {
+        if (partition.partition.topic != id) continue;
+        partition.name = name_of(partition.partition);
+        partition.may_vanish = may_vanish;
+    }
+    return topics_.back();
 }
 
 void ClusterView::create_partitions(BrokerView& broker, TopicId topic, std::int32_t partitions) {

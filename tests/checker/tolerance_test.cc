@@ -438,5 +438,13 @@ TEST_CASE("a reset copy is whole again when it holds durable records, not when a
     }
 }
 
+TEST_CASE("a partition has its topic's name as soon as anybody tells it, though its log was recovered before") {
+    constexpr TopicPartition kY0{TopicId(8), PartitionIndex(0)};
+    Story story;
+    story.kill(2).boot(2, 22).see(2, broker::LogRecovered{kY0, Offset(0), Offset(0), Offset(0), Offset(0), {}, false});
+    story.see(3, broker::TopicCreated{kY0.topic, "y", 1}).see(2, broker::LogStartAdvanced{kY0, Offset(5)});
+    REQUIRE_THAT(story.message("cut-safe"), Contains("y-0: broker 2 moved its log start from 0 to 5"));
+}
+
 }  // namespace
 }  // namespace tidelock::checker
