@@ -180,7 +180,7 @@ struct ViewUpdate {
         // Of an empty copy it may tell the end of a commit that began before the reset.
         const bool holds_records = o.durable_end_offset > copy.log_start_offset;
         if (holds_records && std::exchange(copy.reset_pending, false)) copy.fault_pending = false;
-        if (!copy.damaged) copy.durable_under = broker.data_incarnation;
+        if (holds_records && !copy.damaged) copy.durable_under = broker.data_incarnation;
     }
     void operator()(const broker::DamageFound& o) const {
         view.copy_of(broker, view.number_of(o.partition)).damaged = true;
