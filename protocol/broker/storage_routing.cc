@@ -199,7 +199,11 @@ void add_partition(Step& step, TopicPartition tp) {
     Partition& partition = found->second;
     partition.pending =
         replication::PendingAcknowledgements(static_cast<std::size_t>(broker.config.pending_produces_max));
-    if (view->condition == storage::LogCondition::kDamaged) partition.must_recopy = true;
+    // What recovery found of a partition that was hidden then is found again when it is shown (L3, L4).
+    const bool is_group = broker.config.preset == Preset::kGroup;
+    const bool is_foreign = view->log_end_offset > view->log_start_offset && broker.logs.history(tp)->empty();
+    partition.must_recopy =
+        view->condition == storage::LogCondition::kDamaged || (is_group && (view->is_history_unvouched || is_foreign));
     partition.tail = TailCache(static_cast<std::size_t>(broker.config.tail_cache_bytes_max));
     partition.high_watermark = replication::HighWatermark(view->high_watermark, view->log_start_offset,
                                                           view->log_end_offset, high_watermark_rule(broker));

@@ -151,6 +151,7 @@ struct LogView {
     Offset high_watermark;
     LogCondition condition = LogCondition::kOpen;
     std::optional<Offset> damaged_at;
+    bool is_history_unvouched = false;  // see PartitionRecord; until reset()
     bool operator==(const LogView&) const = default;
 };
 
