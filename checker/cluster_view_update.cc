@@ -123,11 +123,7 @@ struct ViewUpdate {
         copy.exists = copy.recovered = true;
         copy.reset_pending = false;  // a reset that was not durable may not have happened
         copy.damaged = o.damaged;
-        // A copy with damage counts for nothing, what was appended after the fault struck included.
-        if (o.damaged && (copy.fault_pending || broker.shared_fault_pending)) {
-            copy.destroyed_below = std::max(copy.destroyed_below, copy.durable_end_offset);
-            copy.lost_under = broker.data_incarnation;
-        }
+        if (o.damaged) lose_to_fault(copy);
         // A sound disk has shown the copy as it is.
         if (!o.damaged && !broker.disk_fault_pending) copy.fault_pending = false;
         copy.batches.clear();
@@ -183,7 +179,16 @@ struct ViewUpdate {
         if (holds_records && !copy.damaged) copy.durable_under = broker.data_incarnation;
     }
     void operator()(const broker::DamageFound& o) const {
-        view.copy_of(broker, view.number_of(o.partition)).damaged = true;
+        CopyView& copy = view.copy_of(broker, view.number_of(o.partition));
+        copy.damaged = true;
+        lose_to_fault(copy);
+    }
+    /// A copy with damage counts for nothing, what was appended after the fault struck included. What it told before
+    /// may still be counted.
+    void lose_to_fault(CopyView& copy) const {
+        if (!copy.fault_pending && !broker.shared_fault_pending) return;
+        copy.destroyed_below = std::max(copy.destroyed_below, copy.durable_end_offset);
+        copy.lost_under = broker.data_incarnation;
     }
 
     void operator()(const broker::HighWatermarkAdvanced& o) const {

@@ -449,5 +449,16 @@ TEST_CASE("a partition has its topic's name as soon as anybody tells it, though 
     REQUIRE_THAT(story.message("cut-safe"), Contains("y-0: broker 2 moved its log start from 0 to 5"));
 }
 
+TEST_CASE("V7: a position told before damage was found may be counted after, if a fault did it") {
+    for (const bool is_fault : {true, false}) {
+        Story story;
+        story.lead(1, 1).append(1, {0}).durable(1, 1);
+        for (const int follower : {2, 3}) story.copy(follower, {0}).durable(follower, 1);
+        if (is_fault) story.damage_disk(2);
+        story.see(2, broker::DamageFound{kX0, Offset(0)}).high_watermark(1, 1, 1);
+        REQUIRE(story.breaks("isr-complete") == !is_fault);
+    }
+}
+
 }  // namespace
 }  // namespace tidelock::checker
