@@ -168,7 +168,7 @@ Result<std::vector<BatchView>, BatchError> split_batches(const Bytes& bytes, con
 
 Bytes stamp(const Bytes& batches, const BatchStamp& with) {
     return Bytes::build(batches.size(), [&](std::span<std::byte> into) {
-        std::memcpy(into.data(), batches.data(), batches.size());
+        std::ranges::copy(batches.span(), into.begin());
         Offset next = with.base_offset;
         for (std::size_t at = 0; at < into.size();) {
             std::uint8_t magic = 0;
