@@ -168,7 +168,9 @@ void ClusterView::damage_disk(const DiskDamaged& fact) {
         CopyView& copy = broker.copies[at];
         copy.destroyed_below = std::max(copy.destroyed_below, copy.durable_end_offset);
         copy.lost_under = broker.data_incarnation;
-        if (fact.partition) copy.fault_pending = true;
+        if (!fact.partition) continue;
+        copy.fault_pending = true;
+        copy.reset_pending = false;  // what is copied anew already is not whole again when it is durable
     }
 }
 

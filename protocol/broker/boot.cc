@@ -1,5 +1,7 @@
 // From a data directory to a running broker: what may be trusted, what has to be renewed first, and when to refuse (L3,
 // L4, R8, I10, R11).
+#include <algorithm>
+
 #include "protocol/base/check.h"
 #include "protocol/broker/step.h"
 #include "protocol/storage/recovery.h"
@@ -198,12 +200,16 @@ void align_logs(Step& step) {
         const storage::TopicEntry* topic = broker.topics.find(log.tp.topic);
         if (topic == nullptr || log.tp.partition.value >= topic->partition_count) unknown.push_back(log.tp);
     }
+    std::vector<TopicId> told;
     for (const TopicPartition& tp : unknown) {
         broker.logs.drop_partition(tp);
         broker.partitions.erase(tp);
+        if (std::ranges::find(told, tp.topic) != told.end()) continue;
+        told.push_back(tp.topic);
         const storage::TopicEntry* topic = broker.topics.find(tp.topic);
-        if (topic == nullptr && tp.partition.value == 0) observe(step, TopicDropped{tp.topic});
-        if (topic != nullptr && tp.partition.value == topic->partition_count)
+        if (topic == nullptr)
+            observe(step, TopicDropped{tp.topic});
+        else
             observe(step, TopicShrunk{tp.topic, topic->partition_count});
     }
     for (const storage::TopicEntry& topic : broker.topics.topics)

@@ -460,5 +460,16 @@ TEST_CASE("V7: a position told before damage was found may be counted after, if 
     }
 }
 
+TEST_CASE("a fault that hits a copy while it is copied anew is not over when the copy is durable") {
+    for (const bool is_hit_again : {false, true}) {
+        Story story;
+        story.lead(1, 1).confirm(1, {2, 3}, {0}).damage_disk(2).kill(2).boot(2, 22).recover(2, {{0}}, true);
+        story.reset(2, 0, ResetReason::kDamaged).copy(2, {0});
+        if (is_hit_again) story.damage_disk(2);
+        story.durable(2, 1).kill(2).boot(2, 33).recover(2, {{0}}, true);
+        REQUIRE(story.breaks("log-matching") == !is_hit_again);
+    }
+}
+
 }  // namespace
 }  // namespace tidelock::checker
