@@ -31,6 +31,10 @@ void Bench::start(std::int32_t id, std::set<storage::FileOwner> held) {
     step(id, Booted{std::move(image), 1'000 * next_entropy_++ + 7});
 }
 
+void Bench::lose(std::int32_t id, const std::string& prefix) {
+    std::erase_if(nodes_.at(id).files, [&](const auto& file) { return file.first.starts_with(prefix); });
+}
+
 void Bench::rot(std::int32_t id, const std::string& file) {
     std::vector<std::byte>& bytes = nodes_.at(id).files.at(file);
     bytes.at(bytes.size() / 2) ^= std::byte{1};

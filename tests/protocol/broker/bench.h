@@ -46,6 +46,8 @@ class Bench {
     void hold_reads(std::int32_t id) { nodes_.at(id).holds_reads = true; }
     /// From now on no write finds room on this disk.
     void fill_disk(std::int32_t id) { nodes_.at(id).is_full = true; }
+    /// Files whose names begin so are gone.
+    void lose(std::int32_t id, const std::string& prefix);
     /// Flips a bit in the middle of the file.
     void rot(std::int32_t id, const std::string& file);
     void free_disk(std::int32_t id) { nodes_.at(id).is_full = false; }

@@ -215,6 +215,29 @@ TEST_CASE("a topic first heard of while it was being deleted is there when that 
     REQUIRE(bench.advance_until([&] { return bench.is_whole(); }));
 }
 
+// 1. Leader 1 hides the topic to delete it; broker 2's write of that is not durable.
+// 2. Broker 3 boots without its journal: nobody vouches for its copies, the hidden one included.
+// 3. Broker 2 leads with the topic shown.
+TEST_CASE("a hidden copy that nobody vouches for is copied anew when it is shown (F2, L4)", "[broker]") {
+    Bench bench = formed_group();
+    REQUIRE(bench.transfer_to(1));
+    bench.ask(1, produce_to("orders", Acks::kAll, seconds(1)));
+    bench.advance(seconds(1));
+    bench.hold(2, FileOwner::kTopics);
+    bench.ask(1, clients::DeleteTopicRequest{"orders"});
+    bench.advance(milliseconds(100));
+    const storage::TopicEntry hidden = *bench.at(3).topics.find(std::string_view("orders"));
+    REQUIRE(hidden.config.is_deleting);
+    const TopicPartition orders{hidden.id, PartitionIndex(0)};
+    bench.lose(3, "checkpoint.");
+    bench.start(3);
+    REQUIRE(bench.at(3).logs.view(orders)->is_history_unvouched);
+    REQUIRE(bench.transfer_to(2));
+    REQUIRE(bench.advance_until([&] { return bench.at(3).partitions.contains(orders); }));
+    REQUIRE(bench.advance_until([&] { return !bench.at(3).partitions.at(orders).must_recopy; }));
+    REQUIRE_FALSE(bench.at(3).logs.view(orders)->is_history_unvouched);
+}
+
 TEST_CASE("a deleted topic's committed offsets are taken out of the topic of offsets (T1)", "[broker]") {
     Bench bench = formed_group();
     const std::int32_t leader = bench.serving();
