@@ -19,6 +19,7 @@
 #include "checker/producer_order.h"
 #include "checker/progress.h"
 #include "checker/raft_safety.h"
+#include "checker/read_confirmation.h"
 #include "checker/single_leader.h"
 #include "checker/status_honest.h"
 
@@ -38,6 +39,7 @@ struct Checker::Parts {
     LeaderCompleteness leader_completeness;
     IsrComplete isr_complete;
     RaftSafety raft_safety;
+    ReadConfirmation read_confirmation;
     CheckQuorum check_quorum;
     ProducerOrder producer_order;
     OffsetsMonotonic offsets_monotonic;
@@ -58,7 +60,12 @@ struct Checker::Hearing {
         parts.single_leader.judge(context, broker, o);
     }
     void operator()(const broker::VoteGranted& o) const { parts.raft_safety.judge(context, broker, o); }
-    void operator()(const broker::RaftLeaderElected& o) const { parts.raft_safety.judge(context, broker, o); }
+    void operator()(const broker::RaftLeaderElected& o) const {
+        parts.raft_safety.judge(context, broker, o);
+        parts.read_confirmation.judge(o);
+    }
+    void operator()(const broker::ReadRoundAsked& o) const { parts.read_confirmation.judge(broker, o); }
+    void operator()(const broker::ReadRoundConfirmed& o) const { parts.read_confirmation.judge(context, broker, o); }
     void operator()(const broker::RaftEntryAppended& o) const { parts.raft_safety.judge(context, broker, o); }
     void operator()(const broker::RaftEntriesTruncated& o) const { parts.raft_safety.judge(context, broker, o); }
     void operator()(const broker::RaftEntryCommitted& o) const {

@@ -223,6 +223,8 @@ struct ViewUpdate {
     void operator()(const broker::VoteGranted&) const {}
     void operator()(const broker::RaftLeaderElected&) const {}
     void operator()(const broker::RaftLeaderSteppedDown&) const {}
+    void operator()(const broker::ReadRoundAsked&) const {}
+    void operator()(const broker::ReadRoundConfirmed&) const {}
     void operator()(const broker::RaftEntriesTruncated&) const {}
     void operator()(const broker::RaftEntryCommitted&) const {}
     void operator()(const broker::RaftReplicaAdmitted&) const {}

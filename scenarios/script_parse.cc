@@ -24,6 +24,8 @@ constexpr std::string_view kObservationNames[] = {
     "vote-granted",
     "raft-leader-elected",
     "raft-leader-stepped-down",
+    "read-round-asked",
+    "read-round-confirmed",
     "raft-entry-appended",
     "raft-entries-truncated",
     "raft-entry-committed",

@@ -15,6 +15,9 @@ using Incarnation = Tagged<struct IncarnationTag, std::uint64_t>;
 using Term = Tagged<struct TermTag, std::int64_t>;
 /// Index of a Raft entry, inclusive, first is 1; 0 means before the first.
 using LogIndex = Position<struct LogIndexTag>;
+/// Numbers the reads for which a leader has to confirm that it leads still, rising within a leadership; 0 means none.
+/// Told in all that a Raft leader sends to its followers, and repeated in their answers (Raft thesis 6.4).
+using ReadRound = Position<struct ReadRoundTag>;
 /// Epoch of a partition's leader, stamped in every record batch; 0 means none yet.
 using LeaderEpoch = Tagged<struct LeaderEpochTag, std::int32_t>;
 /// Offset of a record in a partition log. Ends are exclusive.

@@ -17,6 +17,7 @@
 #include "protocol/broker/effect.h"
 #include "protocol/broker/event.h"
 #include "protocol/broker/tail_cache.h"
+#include "protocol/clients/messages.h"
 #include "protocol/clients/offsets.h"
 #include "protocol/clients/producers.h"
 #include "protocol/group/metadata.h"
@@ -136,6 +137,15 @@ struct WaitingProducerId {
     bool operator==(const WaitingProducerId&) const = default;
 };
 
+/// A client that asked for a committed offset, which is told once this is known to be the leader still (T1).
+struct WaitingOffsetFetch {
+    ClientRef client;
+    clients::OffsetFetchRequest fetch;
+    ReadRound round;
+    Instant deadline;
+    bool operator==(const WaitingOffsetFetch&) const = default;
+};
+
 struct ManifestVersion {
     std::int64_t version = 0;
     std::uint64_t digest = 0;
@@ -177,6 +187,8 @@ struct Leading {
     clients::OffsetTable offsets;
     clients::ProducerIdAllocator producer_ids;
     std::vector<WaitingProducerId> waiting_for_producer_id;
+    std::deque<WaitingOffsetFetch> offset_fetches;  // by round
+    ReadRound newest_round;
     std::vector<LogStartMove> log_start_moves;
     std::int64_t producer_records_kept = 0;          // of the topic of producers, when it was last written anew
     std::vector<Replica> stale_acknowledgement_set;  // seed rule observe_in_two_reads only

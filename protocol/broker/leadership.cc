@@ -141,6 +141,7 @@ void end_leading(Step& step) {
     if (!broker.leading) return;
     observe(step, LeadershipEnded{broker.leading->leader_epoch});
     end_waiting_produces(step);
+    if (!broker.leading->offset_fetches.empty()) mark(step, Mark::kOffsetReadUnconfirmed);
     CHECK(broker.waiting_produces.empty());
     broker.leading.reset();
     broker.in_sync.step_down();

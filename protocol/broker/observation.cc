@@ -54,6 +54,14 @@ struct DigestFields {
         digest.add(o.caretaker);
     }
     void operator()(const RaftLeaderSteppedDown& o) const { digest.add(o.term); }
+    void operator()(const ReadRoundAsked& o) const {
+        digest.add(o.term);
+        digest.add(o.round.value);
+    }
+    void operator()(const ReadRoundConfirmed& o) const {
+        digest.add(o.term);
+        digest.add(o.up_to.value);
+    }
     void operator()(const RaftEntryAppended& o) const {
         digest.add(o.index);
         digest.add(o.term);

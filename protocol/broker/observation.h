@@ -51,6 +51,18 @@ struct RaftLeaderSteppedDown {
     Term term;
     bool operator==(const RaftLeaderSteppedDown&) const = default;
 };
+/// A leader wants to know whether it still is one, before it answers a read (T1).
+struct ReadRoundAsked {
+    Term term;
+    ReadRound round;
+    bool operator==(const ReadRoundAsked&) const = default;
+};
+/// A majority answered what was sent after the rounds up to this one were asked for (Raft thesis 6.4).
+struct ReadRoundConfirmed {
+    Term term;
+    ReadRound up_to;
+    bool operator==(const ReadRoundConfirmed&) const = default;
+};
 /// Term and content hash of one entry of a recovered Raft log.
 struct RaftEntrySummary {
     Term term;
@@ -312,13 +324,13 @@ struct MarkReached {
 
 using Observation =
     std::variant<Started, RefusedToStart, DataIncarnationRenewed, RaftRecovered, VoteGranted, RaftLeaderElected,
-                 RaftLeaderSteppedDown, RaftEntryAppended, RaftEntriesTruncated, RaftEntryCommitted,
-                 RaftReplicaAdmitted, RaftVoterChanged, RaftSnapshotInstalled, ClaimCommitted, LeaderServing,
-                 LeadershipEnded, FollowingLeader, InSyncSetProposed, InSyncSetCommitted, AcknowledgementSetChanged,
-                 UnderReplicatedPartitions, TopicCreated, TopicGrown, TopicShrunk, TopicHidden, TopicShown,
-                 TopicDropped, BatchAppended, LogRecovered, LogTruncated, LogReset, LogStartAdvanced,
-                 DurableEndAdvanced, DamageFound, LogFailed, LogReopened, HighWatermarkAdvanced, RecordsAcknowledged,
-                 RecordsServed, StatusReported, ProtocolViolationRefused, MarkReached>;
+                 RaftLeaderSteppedDown, ReadRoundAsked, ReadRoundConfirmed, RaftEntryAppended, RaftEntriesTruncated,
+                 RaftEntryCommitted, RaftReplicaAdmitted, RaftVoterChanged, RaftSnapshotInstalled, ClaimCommitted,
+                 LeaderServing, LeadershipEnded, FollowingLeader, InSyncSetProposed, InSyncSetCommitted,
+                 AcknowledgementSetChanged, UnderReplicatedPartitions, TopicCreated, TopicGrown, TopicShrunk,
+                 TopicHidden, TopicShown, TopicDropped, BatchAppended, LogRecovered, LogTruncated, LogReset,
+                 LogStartAdvanced, DurableEndAdvanced, DamageFound, LogFailed, LogReopened, HighWatermarkAdvanced,
+                 RecordsAcknowledged, RecordsServed, StatusReported, ProtocolViolationRefused, MarkReached>;
 
 /// Hash of kind and fields, for the world's digest (V17).
 std::uint64_t digest_of(const Observation& observation);

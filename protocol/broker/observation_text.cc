@@ -85,6 +85,12 @@ struct TextOf {
     std::string operator()(const RaftLeaderSteppedDown& o) const {
         return fmt::format("raft leader stepped down term={}", o.term.value);
     }
+    std::string operator()(const ReadRoundAsked& o) const {
+        return fmt::format("read round asked term={} round={}", o.term.value, o.round.value);
+    }
+    std::string operator()(const ReadRoundConfirmed& o) const {
+        return fmt::format("read round confirmed term={} up_to={}", o.term.value, o.up_to.value);
+    }
     std::string operator()(const RaftEntryAppended& o) const {
         return fmt::format("raft entry appended index={} term={} content={:016x}", o.index.value, o.term.value,
                            o.content);

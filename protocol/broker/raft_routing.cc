@@ -224,6 +224,10 @@ struct RaftRoute {
         if (e.reason == raft::StepDownReason::kQuorumLost) mark(step, Mark::kCheckQuorumStepDown);
         end_leading(step);
     }
+    void operator()(const raft::LeadershipConfirmed& e) const {
+        observe(step, ReadRoundConfirmed{step.broker.raft.persistent.term, e.up_to});
+        on_leadership_confirmed(step, e.up_to);
+    }
     void operator()(const raft::LeaderKnown& e) const {
         Broker& broker = step.broker;
         broker.known_leader = e.leader.value_or(BrokerId{});

@@ -183,6 +183,8 @@ void on_client_disconnected(Step& step, ConnectionId connection) {
                   [&](const WaitingTopicChange& c) { return c.client.connection == connection; });
     std::erase_if(leading.waiting_for_producer_id,
                   [&](const WaitingProducerId& w) { return w.client.connection == connection; });
+    std::erase_if(leading.offset_fetches,
+                  [&](const WaitingOffsetFetch& w) { return w.client.connection == connection; });
     for (LogStartMove& move : leading.log_start_moves)
         if (move.client && move.client->connection == connection) move.client.reset();
 }

@@ -73,6 +73,12 @@ struct SteppedDown {
     StepDownReason reason{};
     bool operator==(const SteppedDown&) const = default;
 };
+/// This was still the leader after every round up to this one was asked for: nobody had led a later term by then, so
+/// what this leader knew to be confirmed is all that was (Raft thesis 6.4).
+struct LeadershipConfirmed {
+    ReadRound up_to;
+    bool operator==(const LeadershipConfirmed&) const = default;
+};
 /// Follows this leader; empty: knows none.
 struct LeaderKnown {
     std::optional<BrokerId> leader;
@@ -125,10 +131,10 @@ struct ProtocolViolated {
     bool operator==(const ProtocolViolated&) const = default;
 };
 
-using Effect =
-    std::variant<Send, Persist, SetTimer, CancelTimer, EntriesAppended, EntriesTruncated, Committed, BecameFollower,
-                 BecameCandidate, BecameLeader, SteppedDown, LeaderKnown, VoteGranted, SnapshotInstalled, NeedSnapshot,
-                 TransferFinished, ProposalRefused, Formed, VoterChanged, ProtocolViolated>;
+using Effect = std::variant<Send, Persist, SetTimer, CancelTimer, EntriesAppended, EntriesTruncated, Committed,
+                            BecameFollower, BecameCandidate, BecameLeader, SteppedDown, LeadershipConfirmed,
+                            LeaderKnown, VoteGranted, SnapshotInstalled, NeedSnapshot, TransferFinished,
+                            ProposalRefused, Formed, VoterChanged, ProtocolViolated>;
 using Effects = std::vector<Effect>;
 
 }  // namespace tidelock::raft

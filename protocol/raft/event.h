@@ -50,6 +50,12 @@ struct EligibleMembersChanged {
     BrokerIds members;
     bool operator==(const EligibleMembersChanged&) const = default;
 };
+/// Is this still the leader? Answered by LeadershipConfirmed once a majority has answered something sent after this;
+/// never if it leads no more. `round` is higher than any before it in this leadership. A follower ignores it.
+struct ConfirmationRequested {
+    ReadRound round;
+    bool operator==(const ConfirmationRequested&) const = default;
+};
 /// Hand leadership to `target` (R10). Ends in TransferFinished.
 struct TransferRequested {
     BrokerId target;
@@ -69,6 +75,6 @@ struct SnapshotReady {
 
 using Event =
     std::variant<Started, MessageReceived, TimerFired, Proposed, Persisted, PeerDisconnected, EligibilityChanged,
-                 EligibleMembersChanged, TransferRequested, StepDownRequested, SnapshotReady>;
+                 EligibleMembersChanged, ConfirmationRequested, TransferRequested, StepDownRequested, SnapshotReady>;
 
 }  // namespace tidelock::raft

@@ -41,6 +41,7 @@ std::string find_broken_progress(const Node& node, const Progress& progress) {
     if (progress.next_index <= progress.match_index) return "next index not above match index";
     if (progress.match_index > last_index(node.persistent)) return "match index past the leader's log";
     if (progress.next_index > last_index(node.persistent) + 1) return "next index past the leader's log";
+    if (progress.read_round > std::get<Leader>(node.role).asked_round) return "a round answered that nobody asked for";
     return {};
 }
 
@@ -54,6 +55,8 @@ std::string find_broken_role(const Node& node) {
     if (leader == nullptr) return {};
     if (state.voted_for != self) return "a leader did not vote for itself";
     if (leader->durable_index > last_index(state)) return "a leader counts entries it does not have";
+    if (leader->sent_round > leader->asked_round) return "a leader sent a round that nobody asked for";
+    if (leader->confirmed_round > leader->sent_round) return "a leader confirmed a round that it did not send";
     if (leader->followers.size() + 1 != node.config.members.size()) return "a leader without all its followers";
     for (const Progress& progress : leader->followers)
         if (std::string broken = find_broken_progress(node, progress); !broken.empty()) return broken;

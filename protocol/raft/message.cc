@@ -26,6 +26,12 @@ Term read_term(ByteReader& in) {
     return term;
 }
 
+ReadRound read_read_round(ByteReader& in) {
+    const ReadRound round(in.i64());
+    if (round.value < 0 || round.value > kNumberMax) in.fail();
+    return round;
+}
+
 LogIndex read_index(ByteReader& in) {
     const LogIndex index(in.i64());
     if (index.value < 0 || index.value > kNumberMax) in.fail();
@@ -129,6 +135,7 @@ void write(ByteWriter& out, const AppendRequest& m) {
     out.i64(m.prev_log_index.value);
     out.i64(m.prev_log_term.value);
     out.i64(m.commit_index.value);
+    out.i64(m.read_round.value);
     out.u32(static_cast<std::uint32_t>(m.entries.size()));
     for (const Entry& entry : m.entries) write_entry(out, entry);
 }
@@ -153,6 +160,7 @@ Message read_append_request(ByteReader& in) {
     m.prev_log_index = read_index(in);
     m.prev_log_term = read_term(in);
     m.commit_index = read_index(in);
+    m.read_round = read_read_round(in);
     const std::uint32_t count = in.count(kEntryBytesMin);
     m.entries.reserve(count);
     for (std::uint32_t i = 0; i < count && !in.failed(); ++i) m.entries.push_back(read_entry(in));
@@ -167,6 +175,7 @@ void write(ByteWriter& out, const AppendAnswer& m) {
     out.u64(m.believed_incarnation.value);
     out.u64(m.leader_incarnation.value);
     out.u8(static_cast<std::uint8_t>(m.participation));
+    out.i64(m.read_round.value);
     out.boolean(m.accepted);
     out.i64(m.match_index.value);
     out.i64(m.conflict_term.value);
@@ -180,6 +189,7 @@ Message read_append_answer(ByteReader& in) {
     m.believed_incarnation = read_belief(in);
     m.leader_incarnation = read_life(in);
     m.participation = read_participation(in);
+    m.read_round = read_read_round(in);
     m.accepted = in.boolean();
     m.match_index = read_index(in);
     m.conflict_term = read_term(in);
@@ -197,6 +207,7 @@ void write(ByteWriter& out, const SnapshotRequest& m) {
     out.u32(m.snapshot_crc);
     out.u64(m.snapshot_bytes);
     out.u64(m.offset);
+    out.i64(m.read_round.value);
     out.blob(m.chunk.span());
 }
 
@@ -210,6 +221,7 @@ Message read_snapshot_request(ByteReader& in) {
     m.snapshot_crc = in.u32();
     m.snapshot_bytes = in.u64();
     m.offset = in.u64();
+    m.read_round = read_read_round(in);
     m.chunk = in.blob();
     if (m.offset > m.snapshot_bytes || m.chunk.size() > m.snapshot_bytes - m.offset) in.fail();
     if (m.term.value == 0 || m.last_term > m.term) in.fail();
@@ -223,6 +235,7 @@ void write(ByteWriter& out, const SnapshotAnswer& m) {
     out.u64(m.believed_incarnation.value);
     out.u64(m.leader_incarnation.value);
     out.u8(static_cast<std::uint8_t>(m.participation));
+    out.i64(m.read_round.value);
     out.i64(m.last_index.value);
     out.boolean(m.installed);
     out.u64(m.next_offset);
@@ -235,6 +248,7 @@ Message read_snapshot_answer(ByteReader& in) {
     m.believed_incarnation = read_belief(in);
     m.leader_incarnation = read_life(in);
     m.participation = read_participation(in);
+    m.read_round = read_read_round(in);
     m.last_index = read_index(in);
     m.installed = in.boolean();
     m.next_offset = in.u64();

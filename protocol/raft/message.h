@@ -61,6 +61,7 @@ struct AppendRequest {
     LogIndex prev_log_index;
     Term prev_log_term;
     LogIndex commit_index;
+    ReadRound read_round;
     std::vector<Entry> entries;
     bool operator==(const AppendRequest&) const = default;
 };
@@ -71,6 +72,7 @@ struct AppendAnswer {
     Incarnation believed_incarnation;  // follower_incarnation of the request
     Incarnation leader_incarnation;
     Participation participation = Participation::kEmpty;
+    ReadRound read_round;  // of the request
     bool accepted = false;
     LogIndex match_index;  // accepted: prev_log_index + number of entries. Refused: the prev_log_index that did not fit
     Term conflict_term;    // refused: term of the follower's entry there, 0 when its log is shorter
@@ -88,6 +90,7 @@ struct SnapshotRequest {
     std::uint32_t snapshot_crc = 0;  // CRC-32C of all snapshot_bytes
     std::uint64_t snapshot_bytes = 0;
     std::uint64_t offset = 0;
+    ReadRound read_round;
     Bytes chunk;
     bool operator==(const SnapshotRequest&) const = default;
 };
@@ -98,6 +101,7 @@ struct SnapshotAnswer {
     Incarnation believed_incarnation;
     Incarnation leader_incarnation;
     Participation participation = Participation::kEmpty;
+    ReadRound read_round;           // of the request
     LogIndex last_index;            // of the snapshot answered
     bool installed = false;         // the follower holds everything up to last_index
     std::uint64_t next_offset = 0;  // the byte it wants next

@@ -7,6 +7,14 @@
 
 namespace tidelock::raft {
 
+namespace {
+
+bool is_in_force(const Node& node, const Progress& progress) {
+    return progress.incarnation == incarnation_in_force(node, progress.broker);
+}
+
+}  // namespace
+
 std::size_t majority(std::size_t member_count) {
     return member_count / 2 + 1;
 }
@@ -17,8 +25,7 @@ bool has_vote_quorum(const Node& node, const Candidate& candidate) {
 }
 
 bool counts(const Node& node, const Progress& progress) {
-    return progress.participation == Participation::kVoter &&
-           progress.incarnation == incarnation_in_force(node, progress.broker);
+    return progress.participation == Participation::kVoter && is_in_force(node, progress);
 }
 
 LogIndex committable_index(const Node& node, const Leader& leader) {
@@ -33,6 +40,17 @@ LogIndex committable_index(const Node& node, const Leader& leader) {
     if (index <= node.commit_index) return node.commit_index;
     // Terms in the log never fall: an older term here means that nothing of this term is held by a majority.
     return term_at(node.persistent, index) == node.persistent.term ? index : node.commit_index;
+}
+
+ReadRound answered_round(const Node& node, const Leader& leader) {
+    SmallVector<ReadRound, 5> answered;
+    answered.push_back(leader.asked_round);
+    for (const Progress& progress : leader.followers)
+        if (is_in_force(node, progress)) answered.push_back(progress.read_round);
+    const std::size_t needed = majority(node.config.members.size());
+    if (answered.size() < needed) return leader.confirmed_round;
+    std::sort(answered.begin(), answered.end(), std::greater<>());
+    return answered[needed - 1];
 }
 
 bool has_contact_quorum(const Node& node, const Leader& leader, Instant now) {

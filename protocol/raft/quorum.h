@@ -20,6 +20,9 @@ bool counts(const Node& node, const Progress& progress);
 /// (Raft 5.4.2).
 LogIndex committable_index(const Node& node, const Leader& leader);
 
+/// The highest round that a majority, the leader included, has answered; confirmed_round when too few count.
+ReadRound answered_round(const Node& node, const Leader& leader);
+
 /// Whether a majority, the leader included, has answered within election_timeout_max (R5).
 bool has_contact_quorum(const Node& node, const Leader& leader, Instant now);
 

@@ -115,6 +115,10 @@ void on_event(Step& s, const EligibleMembersChanged& event) {
     start_caretaker_transfer(s);
 }
 
+void on_event(Step& s, const ConfirmationRequested& event) {
+    on_confirmation_requested(s, event.round);
+}
+
 void on_event(Step& s, const TransferRequested& event) {
     on_transfer_requested(s, event.target);
 }
@@ -138,7 +142,9 @@ bool absorb(WaitingSend& earlier, const WaitingSend& later) {
     if (!old_answer->accepted || !new_answer->accepted || old_answer->term != new_answer->term) return false;
     if (old_answer->believed_incarnation != new_answer->believed_incarnation) return false;
     if (old_answer->match_index > new_answer->match_index) return false;
+    const ReadRound read_round = std::max(old_answer->read_round, new_answer->read_round);
     *old_answer = *new_answer;
+    old_answer->read_round = read_round;
     return true;
 }
 

@@ -57,6 +57,7 @@ struct Progress {
     LogIndex snapshot_index;            // kSnapshot: last index of the one being sent
     std::uint64_t snapshot_offset = 0;  // kSnapshot: next byte to send
     std::optional<Instant> contact;     // last answer in this term
+    ReadRound read_round;               // newest it answered while it counted
     bool operator==(const Progress&) const = default;
 };
 
@@ -83,6 +84,9 @@ struct Leader {
     std::optional<Transfer> transfer;
     std::optional<BrokerId> last_target;  // whom a caretaker tried last
     std::optional<OutgoingSnapshot> outgoing_snapshot;
+    ReadRound asked_round;      // newest the owner asked for
+    ReadRound sent_round;       // the one on its way to everybody, or answered
+    ReadRound confirmed_round;  // a majority answered it: this was the leader when it was asked
     bool operator==(const Leader&) const = default;
 };
 

@@ -41,14 +41,10 @@ void send_entries(Step& s, Progress& progress, std::size_t count) {
     CHECK(prev_term.has_value());
     request.prev_log_term = *prev_term;
     request.commit_index = node.commit_index;
+    request.read_round = std::get<Leader>(node.role).asked_round;
     const auto first = state.entries.begin() + (progress.next_index - state.snapshot.last_index - 1);
     request.entries.assign(first, first + static_cast<std::ptrdiff_t>(count));
     send(s, progress.broker, std::move(request));
-}
-
-void broadcast(Step& s, bool heartbeat) {
-    Leader& leader = std::get<Leader>(s.node.role);
-    for (Progress& progress : leader.followers) send_append(s, leader, progress, heartbeat);
 }
 
 /// Where to look next, from what the follower has at the refused place (R9): whole terms are skipped.
@@ -143,6 +139,11 @@ void send_append(Step& s, Leader& leader, Progress& progress, bool heartbeat) {
     }
 }
 
+void broadcast(Step& s, bool heartbeat) {
+    Leader& leader = std::get<Leader>(s.node.role);
+    for (Progress& progress : leader.followers) send_append(s, leader, progress, heartbeat);
+}
+
 void on_heartbeat_timeout(Step& s) {
     Node& node = s.node;
     Leader* leader = std::get_if<Leader>(&node.role);
@@ -178,6 +179,7 @@ void on_append_answer(Step& s, BrokerId from, const AppendAnswer& answer) {
     Progress* progress = find_progress(*leader, from);
     if (!recognise(*progress, answer.follower_incarnation, answer.believed_incarnation)) return;
     progress->contact = s.now;
+    note_read_round(s, *leader, *progress, answer.participation, answer.read_round);
     if (answer.participation == Participation::kEmpty) {
         if (progress->match_index.value == 0 && progress->mode != ProgressMode::kSnapshot)
             begin_snapshot(s, *leader, *progress);

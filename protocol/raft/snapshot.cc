@@ -125,6 +125,7 @@ void send_chunk(Step& s, Leader& leader, Progress& progress) {
     request.snapshot_crc = outgoing.crc;
     request.snapshot_bytes = outgoing.encoded.size();
     request.offset = progress.snapshot_offset;
+    request.read_round = leader.asked_round;
     request.chunk = outgoing.encoded.slice(progress.snapshot_offset,
                                            std::min<std::size_t>(left, s.node.config.snapshot_chunk_bytes_max));
     send(s, progress.broker, std::move(request));
@@ -155,6 +156,7 @@ void on_snapshot_answer(Step& s, BrokerId from, const SnapshotAnswer& answer) {
     Progress* progress = find_progress(*leader, from);
     if (!recognise(*progress, answer.follower_incarnation, answer.believed_incarnation)) return;
     progress->contact = s.now;
+    note_read_round(s, *leader, *progress, answer.participation, answer.read_round);
     if (progress->mode != ProgressMode::kSnapshot || answer.last_index != progress->snapshot_index) return;
     if (!answer.installed) {
         if (answer.next_offset == progress->snapshot_offset) return;  // a repeat; the heartbeat sends again

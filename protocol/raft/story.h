@@ -62,6 +62,8 @@ void become_leader(Step& s);
 void append_as_leader(Step& s, EntryKind kind, Bytes payload);
 /// Sends what `progress` lacks as far as its window allows; `heartbeat`: at least an empty append.
 void send_append(Step& s, Leader& leader, Progress& progress, bool heartbeat);
+/// To every follower what it lacks; `heartbeat`: at least an empty append.
+void broadcast(Step& s, bool heartbeat);
 void on_heartbeat_timeout(Step& s);
 void on_append_answer(Step& s, BrokerId from, const AppendAnswer& answer);
 void on_leader_durable(Step& s);
@@ -69,6 +71,11 @@ void on_leader_durable(Step& s);
 void after_progress(Step& s);
 /// Whether an answer comes from the life this leader talks to; takes a newer life over (R11).
 bool recognise(Progress& progress, Incarnation sender, Incarnation believed);
+
+// read_index.cc
+void on_confirmation_requested(Step& s, ReadRound round);
+/// A follower answered in this leader's term: does a majority stand behind what was asked?
+void note_read_round(Step& s, Leader& leader, Progress& progress, Participation participation, ReadRound round);
 
 /// Accepts `from` as leader of `term`. False: older term, or a second leader of the term; then nothing else may be
 /// done.
@@ -115,6 +122,7 @@ Answer begin_answer(const Node& node, const Request& request) {
     answer.believed_incarnation = request.follower_incarnation;
     answer.leader_incarnation = request.leader_incarnation;
     answer.participation = participation(node);
+    answer.read_round = request.read_round;
     return answer;
 }
 

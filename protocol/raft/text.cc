@@ -27,9 +27,9 @@ std::string text_of(const VoteAnswer& m) {
 }
 
 std::string text_of(const AppendRequest& m) {
-    return fmt::format("append request term={} life={:x} to={:x} prev=({}, {}) commit={} entries={}", m.term.value,
-                       m.leader_incarnation.value, m.follower_incarnation.value, m.prev_log_index.value,
-                       m.prev_log_term.value, m.commit_index.value, m.entries.size());
+    return fmt::format("append request term={} life={:x} to={:x} prev=({}, {}) commit={} round={} entries={}",
+                       m.term.value, m.leader_incarnation.value, m.follower_incarnation.value, m.prev_log_index.value,
+                       m.prev_log_term.value, m.commit_index.value, m.read_round.value, m.entries.size());
 }
 
 std::string_view name_of(Participation participation) {
@@ -45,24 +45,24 @@ std::string_view name_of(Participation participation) {
 }
 
 std::string text_of(const AppendAnswer& m) {
-    const std::string head =
-        fmt::format("append answer term={} life={:x} believed={:x} {}", m.term.value, m.follower_incarnation.value,
-                    m.believed_incarnation.value, name_of(m.participation));
+    const std::string head = fmt::format("append answer term={} life={:x} believed={:x} {} round={}", m.term.value,
+                                         m.follower_incarnation.value, m.believed_incarnation.value,
+                                         name_of(m.participation), m.read_round.value);
     if (m.accepted) return fmt::format("{} match={}", head, m.match_index.value);
     return fmt::format("{} refused prev={} conflict=({}, {})", head, m.match_index.value, m.conflict_index.value,
                        m.conflict_term.value);
 }
 
 std::string text_of(const SnapshotRequest& m) {
-    return fmt::format("snapshot request term={} life={:x} to={:x} last=({}, {}) bytes=[{}, {}) of {}", m.term.value,
-                       m.leader_incarnation.value, m.follower_incarnation.value, m.last_index.value, m.last_term.value,
-                       m.offset, m.offset + m.chunk.size(), m.snapshot_bytes);
+    return fmt::format("snapshot request term={} life={:x} to={:x} last=({}, {}) round={} bytes=[{}, {}) of {}",
+                       m.term.value, m.leader_incarnation.value, m.follower_incarnation.value, m.last_index.value,
+                       m.last_term.value, m.read_round.value, m.offset, m.offset + m.chunk.size(), m.snapshot_bytes);
 }
 
 std::string text_of(const SnapshotAnswer& m) {
-    return fmt::format("snapshot answer term={} life={:x} believed={:x} {} last={} {}", m.term.value,
+    return fmt::format("snapshot answer term={} life={:x} believed={:x} {} round={} last={} {}", m.term.value,
                        m.follower_incarnation.value, m.believed_incarnation.value, name_of(m.participation),
-                       m.last_index.value,
+                       m.read_round.value, m.last_index.value,
                        m.installed ? std::string("installed") : fmt::format("next_offset={}", m.next_offset));
 }
 
@@ -188,6 +188,9 @@ std::string text_of(const EligibilityChanged& e) {
 std::string text_of(const EligibleMembersChanged& e) {
     return fmt::format("eligible members: [{}]", text_of(e.members));
 }
+std::string text_of(const ConfirmationRequested& e) {
+    return fmt::format("confirmation of round {} requested", e.round.value);
+}
 std::string text_of(const TransferRequested& e) {
     return fmt::format("transfer to {} requested", e.target.value);
 }
@@ -230,6 +233,9 @@ std::string text_of(const BecameLeader& e) {
 }
 std::string text_of(const SteppedDown& e) {
     return fmt::format("stepped down in term {}: {}", e.term.value, name_of(e.reason));
+}
+std::string text_of(const LeadershipConfirmed& e) {
+    return fmt::format("leadership confirmed up to round {}", e.up_to.value);
 }
 std::string text_of(const LeaderKnown& e) {
     return e.leader ? fmt::format("leader {} of term {}", e.leader->value, e.term.value)

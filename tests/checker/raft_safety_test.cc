@@ -51,8 +51,38 @@ struct RaftStory : Story {
         for (const int broker : brokers) enter(broker, index, term);
         return *this;
     }
+    RaftStory& ask_round(int broker, int term, int round) {
+        see(broker, broker::ReadRoundAsked{Term(term), ReadRound(round)});
+        return *this;
+    }
+    RaftStory& confirm_round(int broker, int term, int round) {
+        see(broker, broker::ReadRoundConfirmed{Term(term), ReadRound(round)});
+        return *this;
+    }
     [[nodiscard]] bool is_unsafe() const { return breaks("raft-safety"); }
 };
+
+TEST_CASE("V8: a leader that had a successor when it asked is not confirmed") {
+    RaftStory story;
+    story.elect(1, 1).ask_round(1, 1, 1);
+    SECTION("answered before anybody else led") {
+        story.confirm_round(1, 1, 1).elect(2, 2);
+    }
+    SECTION("answered late, asked in time") {
+        story.elect(2, 2).confirm_round(1, 1, 1);
+    }
+    SECTION("asked again, and only the first answered") {
+        story.elect(2, 2).ask_round(1, 1, 2).confirm_round(1, 1, 1);
+    }
+    SECTION("asked too late") {
+        story.elect(2, 2).ask_round(1, 1, 2);
+        REQUIRE_FALSE(story.is_unsafe());
+        story.confirm_round(1, 1, 2);
+        REQUIRE(story.is_unsafe());
+        return;
+    }
+    REQUIRE_FALSE(story.is_unsafe());
+}
 
 TEST_CASE("V8: one vote a term, over restarts and incarnations") {
     RaftStory story;

@@ -129,6 +129,31 @@ TEST_CASE("who waits for a producer id is told when none can be confirmed in tim
     REQUIRE(bench.at(leader).leading->waiting_for_producer_id.empty());
 }
 
+TEST_CASE("a committed offset is told by a leader that a majority stands behind, and by no other (T1)", "[broker]") {
+    Bench bench = formed_group();
+    const std::int32_t leader = bench.serving();
+    const clients::PartitionName orders{"orders", TopicId{}, PartitionIndex(0)};
+    const CorrelationId told = bench.ask(leader, clients::OffsetFetchRequest{"g", orders});
+    REQUIRE(bench.is_answered(told, ErrorCode::kNone));
+    bench.cut_off(leader);
+    const CorrelationId asked = bench.ask(leader, clients::OffsetFetchRequest{"g", orders});
+    REQUIRE(bench.answer_to(asked) == nullptr);
+    REQUIRE(bench.at(leader).leading->offset_fetches.size() == 1);
+    SECTION("once it is heard of again in its term") {
+        bench.reconnect(leader);
+        bench.advance(milliseconds(100));
+        REQUIRE(bench.is_answered(asked, ErrorCode::kNone));
+    }
+    SECTION("nobody is told by one that steps down") {
+        REQUIRE(bench.advance_until([&] { return !bench.at(leader).leading; }));
+        REQUIRE(bench.answer_to(asked) == nullptr);
+    }
+    SECTION("who is gone is not waited for") {
+        bench.step(leader, ClientDisconnected{ConnectionId(static_cast<std::uint64_t>(asked.value))});
+        REQUIRE(bench.at(leader).leading->offset_fetches.empty());
+    }
+}
+
 TEST_CASE("a consumer whose read is overtaken by deleted records is told where the log starts (I7, L7)", "[broker]") {
     Bench bench(3, [](Config& config) { config.tail_cache_bytes_max = 1; });
     REQUIRE(bench.form());

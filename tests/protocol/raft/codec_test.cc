@@ -8,15 +8,16 @@ namespace tidelock::raft {
 namespace {
 
 std::vector<Message> one_of_each() {
-    AppendRequest append{Term(3), life_of(1), life_of(2), LogIndex(4), Term(2), LogIndex(3), {}};
+    AppendRequest append{Term(3), life_of(1), life_of(2), LogIndex(4), Term(2), LogIndex(3), ReadRound(6), {}};
     append.entries.push_back({LogIndex(5), Term(2), EntryKind::kClaim, Bytes::copy_of("claim")});
     append.entries.push_back(
         {LogIndex(6), Term(3), EntryKind::kAdmission, encode_admission({BrokerId(3), life_of(3)})});
-    AppendAnswer answer{Term(3), life_of(2),  life_of(2), life_of(1), Participation::kVoter,
-                        false,   LogIndex(4), Term(1),    LogIndex(2)};
-    SnapshotRequest chunk{
-        Term(3), life_of(1), life_of(2), LogIndex(4), Term(2), 0xABCD, 100, 10, Bytes::copy_of("piece")};
-    SnapshotAnswer got{Term(3), life_of(2), life_of(2), life_of(1), Participation::kLearner, LogIndex(4), true, 15};
+    AppendAnswer answer{Term(3),      life_of(2), life_of(2),  life_of(1), Participation::kVoter,
+                        ReadRound(6), false,      LogIndex(4), Term(1),    LogIndex(2)};
+    SnapshotRequest chunk{Term(3), life_of(1), life_of(2), LogIndex(4),  Term(2),
+                          0xABCD,  100,        10,         ReadRound(6), Bytes::copy_of("piece")};
+    SnapshotAnswer got{Term(3),      life_of(2),  life_of(2), life_of(1), Participation::kLearner,
+                       ReadRound(6), LogIndex(4), true,       15};
     FormationStatement statement{
         life_of(1), true, 7, 8, {{BrokerId(1), life_of(1), Bytes::copy_of("p")}, {BrokerId(2), life_of(2), {}}}};
     return {PreVoteRequest{Term(3), life_of(1), LogIndex(4), Term(2)},
@@ -77,7 +78,7 @@ TEST_CASE("R1 a message with any byte changed is refused or is exactly what its 
 
 TEST_CASE("R9 an append whose entries do not follow each other is refused") {
     const auto is_refused = [](std::int64_t index, int term) {
-        AppendRequest request{Term(3), life_of(1), life_of(2), LogIndex(4), Term(2), LogIndex(0), {}};
+        AppendRequest request{Term(3), life_of(1), life_of(2), LogIndex(4), Term(2), LogIndex(0), ReadRound(0), {}};
         request.entries.push_back({LogIndex(index), Term(term), EntryKind::kCommand, {}});
         return !decode_message(encode(request)).has_value();
     };

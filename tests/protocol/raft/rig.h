@@ -115,9 +115,14 @@ class Rig {
     /// An append of leader `from` with one command entry for each of `terms` after (prev, prev_term).
     AppendRequest append_from(int from, int term, std::int64_t prev, int prev_term, std::vector<int> terms,
                               std::int64_t commit = 0) const {
-        AppendRequest request{
-            Term(term), life_of(from), node.persistent.incarnation, LogIndex(prev), Term(prev_term), LogIndex(commit),
-            {}};
+        AppendRequest request{Term(term),
+                              life_of(from),
+                              node.persistent.incarnation,
+                              LogIndex(prev),
+                              Term(prev_term),
+                              LogIndex(commit),
+                              ReadRound(0),
+                              {}};
         for (const int entry_term : terms)
             request.entries.push_back({LogIndex(++prev), Term(entry_term), EntryKind::kCommand, Bytes::copy_of("x")});
         return request;

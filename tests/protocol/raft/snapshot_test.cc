@@ -23,9 +23,16 @@ std::vector<SnapshotRequest> chunks_of(const Snapshot& snapshot, int term, std::
     const Bytes encoded = out.take();
     std::vector<SnapshotRequest> chunks;
     for (std::size_t at = 0; at < encoded.size(); at += chunk_bytes) {
-        SnapshotRequest request{
-            Term(term),     life_of(2), life_of(1), snapshot.last_index, snapshot.last_term, crc32c(encoded.span()),
-            encoded.size(), at,         {}};
+        SnapshotRequest request{Term(term),
+                                life_of(2),
+                                life_of(1),
+                                snapshot.last_index,
+                                snapshot.last_term,
+                                crc32c(encoded.span()),
+                                encoded.size(),
+                                at,
+                                {},
+                                {}};
         request.chunk = encoded.slice(at, std::min(chunk_bytes, encoded.size() - at));
         chunks.push_back(request);
     }
@@ -48,8 +55,16 @@ Rig compacted_leader(std::uint32_t chunk_bytes) {
 }
 
 SnapshotAnswer answer_of(const Rig& rig, std::uint64_t next_offset, bool installed = false) {
-    return {rig.node.persistent.term, life_of(2),  life_of(2), life_of(1),
-            Participation::kVoter,    LogIndex(3), installed,  next_offset};
+    SnapshotAnswer answer{rig.node.persistent.term,
+                          life_of(2),
+                          life_of(2),
+                          life_of(1),
+                          Participation::kVoter,
+                          ReadRound(),
+                          LogIndex(3),
+                          installed,
+                          next_offset};
+    return answer;
 }
 
 }  // namespace
@@ -214,6 +229,18 @@ TEST_CASE("R8 a leader that compacts while it sends starts again with the newer 
     REQUIRE(rig.sent<SnapshotRequest>(2).size() == 1);
     CHECK(rig.sent<SnapshotRequest>(2)[0].last_index == LogIndex(4));
     CHECK(rig.sent<SnapshotRequest>(2)[0].offset == 0);
+}
+
+TEST_CASE("R8 who is sent a snapshot tells the leader by its pieces that it leads still") {
+    Rig rig = compacted_leader(4);
+    rig.receive(2, rig.refused_by(2, 3, 1, 0));
+    REQUIRE(rig.progress_of(2).mode == ProgressMode::kSnapshot);
+    rig.apply(ConfirmationRequested{ReadRound(1)});
+    REQUIRE(rig.sent<SnapshotRequest>(2).back().read_round == ReadRound(1));
+    SnapshotAnswer answer = answer_of(rig, 4);
+    answer.read_round = ReadRound(1);
+    rig.receive(2, answer);
+    REQUIRE(rig.all<LeadershipConfirmed>() == std::vector<LeadershipConfirmed>{{ReadRound(1)}});
 }
 
 }  // namespace tidelock::raft
