@@ -219,10 +219,7 @@ void align_logs(Step& step) {
                 broker.logs.create_partition(tp);
                 observe(step, LogRecovered{tp, Offset(0), Offset(0), Offset(0), Offset(0), {}, false});
             }
-            if (topic.config.is_deleting)
-                broker.partitions.erase(tp);
-            else
-                add_partition(step, tp);
+            add_partition(step, tp);
         }
 }
 

@@ -10,18 +10,22 @@ namespace {
 /// Manifests of leaders one after another whose writes are still on their way.
 constexpr std::size_t kCatalogueWritesMax = 100;
 
+/// Exclusive: no leader may ask for a cut below it (L8). A topic that is being deleted has nothing to keep: who leads
+/// without its records leads after every member had hidden it, and nobody shows it again (F2).
+Offset kept_below(const Broker& broker, TopicPartition tp) {
+    const storage::TopicEntry* topic = broker.topics.find(tp.topic);
+    if (topic != nullptr && topic->config.is_deleting) return broker.logs.view(tp)->log_start_offset;
+    return broker.partitions.at(tp).high_watermark.value();
+}
+
 replication::LocalEnds local_ends(const Broker& broker, TopicPartition tp) {
     const auto view = broker.logs.view(tp);
     const storage::EpochHistory* history = broker.logs.history(tp);
     CHECK(view.has_value());
     const LeaderEpoch last_epoch =
         view->log_end_offset > view->log_start_offset ? history->epoch_at(view->log_end_offset - 1) : LeaderEpoch(0);
-    return replication::LocalEnds{tp,
-                                  last_epoch,
-                                  view->log_start_offset,
-                                  view->log_end_offset,
-                                  view->durable_end_offset,
-                                  broker.partitions.at(tp).high_watermark.value()};
+    return replication::LocalEnds{
+        tp, last_epoch, view->log_start_offset, view->log_end_offset, view->durable_end_offset, kept_below(broker, tp)};
 }
 
 /// Follower's watermark: what the leader said, as far as this copy is durable.
@@ -76,6 +80,9 @@ struct FetchRoute {
         const Offset end = broker().logs.truncate(e.partition, e.offset);
         if (end < before) {
             forget_past(partition, end);
+            if (end < partition.high_watermark.value())
+                partition.high_watermark = replication::HighWatermark(
+                    end, broker().logs.view(e.partition)->log_start_offset, end, high_watermark_rule(broker()));
             mark(step, Mark::kHandshakeCut);
             if (e.round_count > 1) mark(step, Mark::kHandshakeTookTwoRounds);
             observe(step, LogTruncated{e.partition, end, CutReason::kHandshake});
@@ -192,7 +199,7 @@ void finish_reconciling(Step& step) {
                                                               view->log_end_offset, high_watermark_rule(broker));
         locals.push_back(replication::LocalPartition{tp, broker.logs.history(tp)->entries(), view->log_start_offset,
                                                      view->log_end_offset, view->durable_end_offset,
-                                                     partition.high_watermark.value()});
+                                                     kept_below(broker, tp)});
     }
     replication::FetchEffects effects;
     broker.fetcher.on_reconciled(std::move(locals), step.now, effects);

@@ -264,10 +264,6 @@ void rewrite_producer_records(Step& step) {
     Broker& broker = step.broker;
     const auto home = internal_partition(broker, clients::kProducerIdsTopic);
     if (!broker.leading || !home || !is_too_long(broker, *home, broker.leading->producer_records_kept)) return;
-    // A topic whose deletion may still be undone shows nothing that could be written anew.
-    const bool is_deleting = std::ranges::any_of(
-        broker.topics.topics, [](const storage::TopicEntry& topic) { return topic.config.is_deleting; });
-    if (is_deleting) return;
     StateRecords records = everything_known(broker);
     if (rewrite(step, *home, records)) broker.leading->producer_records_kept = records.count();
 }

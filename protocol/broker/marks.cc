@@ -58,8 +58,6 @@ std::string_view name_of(Mark mark) {
             return "history-rebuilt";
         case Mark::kLogReopenedAfterFailedSync:
             return "log-reopened-after-failed-sync";
-        case Mark::kLeaderResignedOnTopicsShown:
-            return "leader-resigned-on-topics-shown";
         case Mark::kLeaderResignedOnStalledDisk:
             return "leader-resigned-on-stalled-disk";
         case Mark::kLeaderResignedOnFullDisk:

@@ -33,10 +33,9 @@ enum class Mark : std::uint8_t {
     kDamageFoundAtRead,
     kTornTailCut,  // L4
     kDamagedCopyRecopied,
-    kHistoryRebuilt,               // L3
-    kLogReopenedAfterFailedSync,   // L9
-    kLeaderResignedOnFailedSync,   // L9
-    kLeaderResignedOnTopicsShown,  // F2: a deletion was undone under a leader that knew nothing of it
+    kHistoryRebuilt,              // L3
+    kLogReopenedAfterFailedSync,  // L9
+    kLeaderResignedOnFailedSync,  // L9
     kDiskFull,
     kLeaderResignedOnStalledDisk,    // L9
     kLeaderResignedOnFullDisk,       // L9, I10: a member in step may lead instead

@@ -186,7 +186,7 @@ struct TopicShrunk {
     std::int32_t partitions;
     bool operator==(const TopicShrunk&) const = default;
 };
-/// The topic is being deleted: not served, copied or counted here any more, its records still kept (F2).
+/// The topic is being deleted: not served to clients any more, its records still kept, copied and counted (F2).
 struct TopicHidden {
     TopicId topic;
     bool operator==(const TopicHidden&) const = default;

@@ -69,10 +69,11 @@ struct ReadRoute {
     void operator()(const RebuildRead& purpose) const {
         const auto& leading = step.broker.leading;
         if (!leading || leading->leader_epoch != purpose.leader_epoch) return;
-        // A leader that cannot read what it must answer from may not lead.
-        if (read == nullptr)
+        const bool is_wanted = std::ranges::find(leading->rebuilds, tp, &Rebuild::partition) != leading->rebuilds.end();
+        // A leader that cannot read what it must answer from may not lead; what was dropped it need not read.
+        if (read == nullptr && is_wanted)
             resign(step, Mark::kDamageFoundAtRead);
-        else
+        else if (read != nullptr)
             on_rebuild_read(step, *read);
     }
 };

@@ -94,7 +94,8 @@ void begin_partition(Step& step, TopicPartition tp) {
     broker.in_sync.on_partition_added(replication::LeaderCopy{tp, Offset(0), Offset(0), Offset(0), Offset(0)});
 }
 
-/// The partition is not served, copied or counted any more; its records stay.
+/// Clients have no part in it any more. Its records stay, and are copied and counted as before: the deletion may be
+/// undone, and whoever joins the in-sync set until then has to hold them (F2, I5).
 void hide_partition(Step& step, TopicPartition tp) {
     Broker& broker = step.broker;
     const auto found = broker.partitions.find(tp);
@@ -102,10 +103,7 @@ void hide_partition(Step& step, TopicPartition tp) {
     std::vector<replication::ResolvedWaiter> resolved;
     found->second.pending.end_all(resolved);
     settle(step, resolved);
-    broker.partitions.erase(tp);
     if (!broker.leading) return;
-    broker.in_sync.on_partition_removed(tp);
-    std::erase_if(broker.leading->rebuilds, [&](const Rebuild& rebuild) { return rebuild.partition == tp; });
     std::vector<WaitingConsumer> orphans;
     std::erase_if(broker.leading->consumers, [&](const WaitingConsumer& consumer) {
         if (consumer.partition != tp) return false;
@@ -116,61 +114,36 @@ void hide_partition(Step& step, TopicPartition tp) {
     end_log_start_moves(step, tp);
 }
 
-void drop_topic(Step& step, const storage::TopicEntry& topic) {
-    for (std::int32_t p = 0; p < topic.partition_count; ++p) {
-        const TopicPartition tp{topic.id, PartitionIndex(p)};
-        hide_partition(step, tp);
-        step.broker.logs.drop_partition(tp);
+void drop_partition(Step& step, TopicPartition tp) {
+    Broker& broker = step.broker;
+    hide_partition(step, tp);
+    broker.partitions.erase(tp);
+    if (broker.leading) {
+        broker.in_sync.on_partition_removed(tp);
+        std::erase_if(broker.leading->rebuilds, [&](const Rebuild& rebuild) { return rebuild.partition == tp; });
     }
+    broker.logs.drop_partition(tp);
+}
+
+void drop_topic(Step& step, const storage::TopicEntry& topic) {
+    for (std::int32_t p = 0; p < topic.partition_count; ++p)
+        drop_partition(step, TopicPartition{topic.id, PartitionIndex(p)});
     observe(step, TopicDropped{topic.id});
 }
 
-/// The partitions that exist for clients and followers.
-std::int32_t visible_count(const storage::TopicEntry& topic) {
-    return topic.config.is_deleting ? 0 : topic.partition_count;
-}
-
-/// A deletion that its leader never got through: the records are still here.
-void unhide_partition(Step& step, TopicPartition tp) {
-    add_partition(step, tp);
-    Partition& partition = step.broker.partitions.at(tp);
-    partition.must_reread_producers = true;
-    // Found damaged while it was hidden, and never copied again: the life that counts for it has to end first (I10).
-    if (partition.must_recopy) renew_data_incarnation(step);
-}
-
-bool shows_again(const storage::TopicCatalogue& before, const storage::TopicCatalogue& after) {
-    return std::ranges::any_of(before.topics, [&](const storage::TopicEntry& topic) {
-        const storage::TopicEntry* later = after.find(topic.id);
-        return topic.config.is_deleting && later != nullptr && !later->config.is_deleting;
-    });
-}
-
-void observe_deleting(Step& step, const storage::TopicEntry& topic) {
-    if (topic.config.is_deleting)
-        observe(step, TopicHidden{topic.id});
-    else
-        observe(step, TopicShown{topic.id});
+void change_visibility(Step& step, const storage::TopicEntry& topic) {
+    if (!topic.config.is_deleting) return observe(step, TopicShown{topic.id});
+    for (std::int32_t p = 0; p < topic.partition_count; ++p)
+        hide_partition(step, TopicPartition{topic.id, PartitionIndex(p)});
+    observe(step, TopicHidden{topic.id});
 }
 
 void change_topic(Step& step, const storage::TopicEntry& before, const storage::TopicEntry& topic) {
-    const std::int32_t from_count = visible_count(before);
-    const std::int32_t to_count = visible_count(topic);
-    for (std::int32_t p = from_count; p < to_count; ++p) {
-        const TopicPartition tp{topic.id, PartitionIndex(p)};
-        if (p < before.partition_count)
-            unhide_partition(step, tp);
-        else
-            begin_partition(step, tp);
-    }
-    // Hidden from the start here: the log begins all the same, for a deletion that is undone.
-    for (std::int32_t p = std::max(to_count, before.partition_count); p < topic.partition_count; ++p)
-        step.broker.logs.create_partition(TopicPartition{topic.id, PartitionIndex(p)});
-    for (std::int32_t p = to_count; p < from_count; ++p)
-        hide_partition(step, TopicPartition{topic.id, PartitionIndex(p)});
+    for (std::int32_t p = before.partition_count; p < topic.partition_count; ++p)
+        begin_partition(step, TopicPartition{topic.id, PartitionIndex(p)});
     for (std::int32_t p = topic.partition_count; p < before.partition_count; ++p)
-        step.broker.logs.drop_partition(TopicPartition{topic.id, PartitionIndex(p)});
-    if (before.config.is_deleting != topic.config.is_deleting) observe_deleting(step, topic);
+        drop_partition(step, TopicPartition{topic.id, PartitionIndex(p)});
+    if (before.config.is_deleting != topic.config.is_deleting) change_visibility(step, topic);
     if (topic.partition_count < before.partition_count) observe(step, TopicShrunk{topic.id, topic.partition_count});
     if (before.partition_count == 0 || topic.partition_count <= before.partition_count) return;
     observe(step, TopicGrown{topic.id, topic.partition_count});
@@ -195,11 +168,7 @@ void apply_catalogue(Step& step, const storage::TopicCatalogue& catalogue) {
         change_topic(step, known == nullptr ? nothing : *known, topic);
     }
     drain_store(step);
-    // A write of the role before this one undoes a deletion: the epoch began without these partitions, whose records
-    // nobody has compared with this copy's. The next epoch begins with them.
-    if (!broker.leading || !shows_again(before, catalogue)) return;
-    resign(step, Mark::kLeaderResignedOnTopicsShown);
-    resume_static_role(step);
+    advance_opening(step);  // what was dropped need not be read any more (G3)
 }
 
 void publish_manifest(Step& step, std::int64_t version) {
