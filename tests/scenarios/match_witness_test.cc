@@ -47,7 +47,13 @@ TEST_CASE("one that is counted for too much is seen") {
             "entry 3 of term 3, where it holds one of term 2");
 }
 
-TEST_CASE("another term or another life is none of that leader's business") {
+TEST_CASE("who has not reached the leader's term has answered for nothing in it") {
+    REQUIRE(unheld_match(leader_with_match(2), node_of(2, 2, {1, 1})) ==
+            "entries up to 2 in term 3, of which it has not heard: it is in term 2");
+    REQUIRE_FALSE(unheld_match(leader_with_match(0), node_of(2, 2, {1, 1})).has_value());
+}
+
+TEST_CASE("a later term or another life is none of that leader's business") {
     REQUIRE_FALSE(unheld_match(leader_with_match(3), node_of(2, 4, {1})).has_value());
     raft::Node reborn = node_of(2, 3, {});
     reborn.persistent.incarnation = Incarnation(22);
