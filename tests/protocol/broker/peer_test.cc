@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "bench.h"
+#include "protocol/base/crc32c.h"
 
 namespace tidelock::broker {
 namespace {
@@ -28,7 +29,64 @@ raft::AppendRequest append_of(const Broker& leader, const Broker& follower, raft
     return request;
 }
 
+/// A snapshot of the broker's group that ends one past its log, whole in one chunk, from the leader of `term`.
+raft::SnapshotRequest snapshot_for(const Broker& follower, const Broker& leader, Term term, Bytes data) {
+    const raft::PersistentState& state = follower.raft.persistent;
+    const LogIndex index = raft::last_index(state) + 1;
+    ByteWriter out;
+    raft::write_snapshot(out, {index, term, state.snapshot.membership, state.snapshot.formation, std::move(data)});
+    raft::SnapshotRequest request;
+    request.term = term;
+    request.leader_incarnation = leader.raft.persistent.incarnation;
+    request.follower_incarnation = state.incarnation;
+    request.last_index = index;
+    request.last_term = term;
+    request.chunk = out.take();
+    request.snapshot_crc = crc32c(request.chunk.span());
+    request.snapshot_bytes = request.chunk.size();
+    return request;
+}
+
 }  // namespace
+
+TEST_CASE("a snapshot that no broker writes stops whoever takes it, follower or leader, for good (R8)", "[broker]") {
+    for (const bool was_leading : {false, true}) {
+        Bench bench = formed_group();
+        const std::int32_t leader = bench.serving();
+        const std::int32_t other = leader == 1 ? 2 : 1;
+        const std::int32_t taker = was_leading ? leader : other;
+        const std::int32_t sender = was_leading ? other : leader;
+        const Term term(bench.at(leader).raft.persistent.term.value + (was_leading ? 1 : 0));
+        const raft::SnapshotRequest bad =
+            snapshot_for(bench.at(taker), bench.at(sender), term, Bytes::copy_of("no metadata"));
+        bench.cut_off(taker);
+        bench.step(taker, PeerMessageReceived{BrokerId(sender), PeerMessage(raft::Message(bad))});
+        REQUIRE(bench.at(taker).lifecycle == Lifecycle::kRefused);
+        REQUIRE(bench.refusal(taker) == "raft: a peer sent a snapshot that no broker writes; rejoin as empty (R8)");
+        REQUIRE_FALSE(bench.at(taker).leading);
+        // What it took may be on its disk: a restart does not make it any better.
+        bench.start(taker);
+        REQUIRE(bench.at(taker).lifecycle == Lifecycle::kRefused);
+        REQUIRE(bench.refusal(taker).starts_with("raft: the snapshot cannot be read"));
+        // The others go on without it.
+        REQUIRE(bench.advance_until([&] { return bench.serving() != 0 && bench.serving() != taker; }));
+    }
+}
+
+TEST_CASE("a snapshot that a broker could have written is taken over (R8)", "[broker]") {
+    Bench bench = formed_group();
+    const std::int32_t leader = bench.serving();
+    const std::int32_t follower = leader == 1 ? 2 : 1;
+    group::Metadata decided = bench.at(follower).decided;
+    decided.in_sync_set_version = decided.in_sync_set_version + 1;
+    const raft::SnapshotRequest good = snapshot_for(bench.at(follower), bench.at(leader),
+                                                    bench.at(leader).raft.persistent.term, group::encode(decided));
+    bench.cut_off(follower);
+    bench.step(follower, PeerMessageReceived{BrokerId(leader), PeerMessage(raft::Message(good))});
+    REQUIRE(bench.at(follower).lifecycle == Lifecycle::kRunning);
+    REQUIRE(bench.at(follower).decided == decided);
+    REQUIRE(bench.at(follower).applied_index == good.last_index);
+}
 
 TEST_CASE("a committed entry that no broker writes means nothing, and is observed (R4)", "[broker]") {
     for (const raft::EntryKind kind : {raft::EntryKind::kClaim, raft::EntryKind::kCommand}) {
