@@ -131,6 +131,29 @@ TEST_CASE("a hung schedule is killed after its wall-clock limit and reported") {
     REQUIRE_THAT(row.violations.front().message, Contains("no end after"));
 }
 
+TEST_CASE("results on standard output stand there alone, and the summary on standard error") {
+    const ScratchDirectory scratch;
+    const Finished json =
+        fake({"run", "violating", "--seeds", "1..7", "--json", "-", "--junit", scratch.file("r.xml")});
+    REQUIRE(json.status == 1);
+    const auto results = reports::results_from_json(json.out);
+    REQUIRE(results.has_value());
+    REQUIRE(reports::totals_of(*results).schedules == 7);
+    REQUIRE_THAT(json.err, Contains("acked-survival did not hold, 1 time(s)"));
+    REQUIRE_THAT(content_of(scratch.file("r.xml")), Contains("<testsuite"));
+    REQUIRE_FALSE(std::filesystem::exists("-"));
+
+    const Finished junit = fake({"run", "clean", "--seeds", "1..7", "--junit", "-", "--json", scratch.file("r.json")});
+    REQUIRE(junit.status == 0);
+    REQUIRE_THAT(junit.out, Catch::StartsWith("<?xml") && !Contains("schedules of"));
+    REQUIRE_THAT(junit.err, Contains("7 schedules of 1 scenario(s)"));
+
+    const Finished merged = fake({"merge", scratch.file("r.json"), "--json", "-"});
+    REQUIRE(merged.status == 0);
+    REQUIRE(reports::results_from_json(merged.out).has_value());
+    REQUIRE_THAT(merged.err, Contains("7 schedules of 1 scenario(s)"));
+}
+
 TEST_CASE("--check-determinism names the first event in which two runs part") {
     REQUIRE(fake({"run", "clean", "--seeds", "1..5", "--check-determinism"}).status == 0);
     const Finished finished = fake({"run", "wavering", "--seeds", "1..5", "--check-determinism"});

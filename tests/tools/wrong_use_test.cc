@@ -141,6 +141,13 @@ TEST_CASE("output that could not be written is refused before the campaign start
                     "is the file of --json: one would overwrite the other");
 }
 
+TEST_CASE("two results on one standard output are refused, and one that nobody can write is told") {
+    require_refused({"run", "clean", "--json", "-", "--junit", "-"}, "--junit: standard output is taken by --json");
+    const Finished full = shell(fake_command("run clean --seeds 1..3 --json - > /dev/full"));
+    REQUIRE(full.status == 3);
+    REQUIRE_THAT(full.err, Contains("cannot write to standard output") && Contains("3 schedules of 1 scenario(s)"));
+}
+
 TEST_CASE("results may lie in the directory that --out makes") {
     const ScratchDirectory scratch;
     REQUIRE(

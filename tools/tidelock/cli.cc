@@ -19,6 +19,7 @@ namespace tidelock::tools {
 namespace {
 
 constexpr const char* kFooter =
+    "With --json - or --junit - standard output holds the results alone, and the summary goes to standard error.\n"
     "Exit status: 0 nothing found, 1 violation found, 2 wrong use or unreadable input, 3 the run itself is unsound\n"
     "(not deterministic, internal error, output that could not be written); 128 + signal when stopped by Ctrl-C,\n"
     "SIGTERM or SIGHUP with nothing found until then.\n";
@@ -61,8 +62,8 @@ struct CommandLine {
 };
 
 void add_run_output(CLI::App& command, CampaignOptions& run) {
-    add_name(command, "--json", run.json_file, "FILE", "write the results to this file");
-    add_name(command, "--junit", run.junit_file, "FILE", "write the results as JUnit XML");
+    add_name(command, "--json", run.results.json, "FILE", "write the results to this file; - is standard output");
+    add_name(command, "--junit", run.results.junit, "FILE", "write the results as JUnit XML; - is standard output");
     add_name(command, "--out", run.out_dir, "DIR", "keep a failure file for each failing schedule here");
 }
 
@@ -123,8 +124,9 @@ CLI::App* add_list(CLI::App& app, CommandLine& line) {
 CLI::App* add_merge(CLI::App& app, CommandLine& line) {
     CLI::App* command = app.add_subcommand("merge", "join the result files of shards");
     command->add_option("RESULTS", line.merge.inputs, "files written by run --json")->required();
-    add_name(*command, "--json", line.merge.json_file, "FILE", "write the joined results to this file");
-    add_name(*command, "--junit", line.merge.junit_file, "FILE", "write them as JUnit XML");
+    add_name(*command, "--json", line.merge.results.json, "FILE",
+             "write the joined results to this file; - is standard output");
+    add_name(*command, "--junit", line.merge.results.junit, "FILE", "write them as JUnit XML; - is standard output");
     return command;
 }
 

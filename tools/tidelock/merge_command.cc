@@ -75,7 +75,7 @@ std::optional<std::vector<Input>> read_inputs(const std::vector<std::string>& pa
 
 int merge_command(const MergeOptions& options, const std::string& program) {
     const std::optional<std::vector<Input>> inputs = read_inputs(options.inputs);
-    if (!inputs || !can_write_results(options.json_file, options.junit_file)) {
+    if (!inputs || !can_write_results(options.results)) {
         return static_cast<int>(ExitStatus::kWrongUse);
     }
     std::vector<Results> parts;
@@ -83,8 +83,7 @@ int merge_command(const MergeOptions& options, const std::string& program) {
     const Results whole = reports::join(parts);
     if (whole.builds.size() > 1)
         complain("the results come from different builds; their sum says less than it seems to");
-    bool written = write_results(whole, options.json_file, options.junit_file);
-    written &= print_out(reports::summary_text(whole, program));
+    const bool written = write_results(whole, options.results, reports::summary_text(whole, program));
     const ExitStatus status = status_of(whole);
     return static_cast<int>(status == ExitStatus::kClean && !written ? ExitStatus::kUnsound : status);
 }

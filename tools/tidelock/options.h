@@ -24,6 +24,12 @@ struct Shard {
     bool operator==(const Shard&) const = default;
 };
 
+/// Where results go. Empty: nowhere; `-`: to standard output, which then holds nothing else.
+struct ResultFiles {
+    std::string json;
+    std::string junit;
+};
+
 struct CampaignOptions {
     std::vector<std::string> scenarios;  // names or paths; empty: all
     SeedRange seeds;
@@ -34,8 +40,7 @@ struct CampaignOptions {
     bool check_determinism = false;
     std::int64_t failing_max = 100;                   // stop after this many failing schedules; 0: never
     std::int64_t schedule_limit_ns = 60'000'000'000;  // wall clock; past it a schedule counts as hung
-    std::string json_file;                            // empty: none
-    std::string junit_file;
+    ResultFiles results;
     std::string out_dir;
 };
 
@@ -49,8 +54,7 @@ struct ReplayOptions {
 
 struct MergeOptions {
     std::vector<std::string> inputs;
-    std::string json_file;
-    std::string junit_file;
+    ResultFiles results;
 };
 
 /// What programs of this folder exit with (ARCHITECTURE 5). After Ctrl-C or SIGTERM, with nothing found: 128 + signal.

@@ -23,6 +23,12 @@ bool accepted(const FileError& error, std::string_view flag) {
     return false;
 }
 
+constexpr std::string_view kStandardOutput = "-";
+
+bool is_file(const std::string& name) {
+    return !name.empty() && name != kStandardOutput;
+}
+
 }  // namespace
 
 void secure_standard_streams() {
@@ -64,20 +70,29 @@ bool print_out(std::string_view text) {
     return false;
 }
 
-bool can_write_results(const std::string& json_file, const std::string& junit_file) {
-    if (!json_file.empty() && !accepted(check_writable_file(json_file), "--json")) return false;
-    if (!json_file.empty() && !junit_file.empty() && are_one_file(json_file, junit_file)) {
-        complain(fmt::format("--junit: '{}' is the file of --json: one would overwrite the other", junit_file));
+bool can_write_results(const ResultFiles& files) {
+    if (files.json == kStandardOutput && files.junit == kStandardOutput) {
+        complain("--junit: standard output is taken by --json: nobody could tell the two apart");
         return false;
     }
-    return junit_file.empty() || accepted(check_writable_file(junit_file), "--junit");
+    if (is_file(files.json) && !accepted(check_writable_file(files.json), "--json")) return false;
+    if (is_file(files.json) && is_file(files.junit) && are_one_file(files.json, files.junit)) {
+        complain(fmt::format("--junit: '{}' is the file of --json: one would overwrite the other", files.junit));
+        return false;
+    }
+    return !is_file(files.junit) || accepted(check_writable_file(files.junit), "--junit");
 }
 
-bool write_results(const reports::Results& results, const std::string& json_file, const std::string& junit_file) {
+bool write_results(const reports::Results& results, const ResultFiles& files, std::string_view summary) {
     bool written = true;
-    if (!json_file.empty()) written &= accepted(write_file(json_file, reports::results_to_json(results)), "--json");
-    if (!junit_file.empty()) written &= accepted(write_file(junit_file, reports::results_to_junit(results)), "--junit");
-    return written;
+    if (is_file(files.json)) written &= accepted(write_file(files.json, reports::results_to_json(results)), "--json");
+    if (is_file(files.junit))
+        written &= accepted(write_file(files.junit, reports::results_to_junit(results)), "--junit");
+    // After the files: a reader of standard output that stands still must not cost them.
+    if (files.json != kStandardOutput && files.junit != kStandardOutput) return print_out(summary) && written;
+    tell(summary);
+    const bool is_json = files.json == kStandardOutput;
+    return print_out(is_json ? reports::results_to_json(results) : reports::results_to_junit(results)) && written;
 }
 
 bool can_run_schedules(const Engine& engine) {

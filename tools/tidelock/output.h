@@ -27,10 +27,11 @@ std::string shell_quoted(std::string_view word);
 bool print_out(std::string_view text);
 
 /// Checks that the result files could be written and are two, before any work is done; complains when not.
-bool can_write_results(const std::string& json_file, const std::string& junit_file);
+bool can_write_results(const ResultFiles& files);
 
-/// Writes those that were asked for; complains about each that fails and returns false.
-bool write_results(const reports::Results& results, const std::string& json_file, const std::string& junit_file);
+/// Writes those that were asked for, then the summary: on standard output, or on standard error when results are there.
+/// Complains about each that fails and returns false.
+bool write_results(const reports::Results& results, const ResultFiles& files, std::string_view summary);
 
 /// Whether the system lets schedules run at all; complains when not.
 bool can_run_schedules(const Engine& engine);

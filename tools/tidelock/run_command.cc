@@ -82,7 +82,7 @@ bool outputs_are_writable(const CampaignOptions& options) {
     // First, because the result files may be meant to lie in it.
     const FileError error = options.out_dir.empty() ? FileError() : prepare_directory(options.out_dir);
     if (!error.empty()) complain("--out: " + error);
-    return error.empty() && can_write_results(options.json_file, options.junit_file);
+    return error.empty() && can_write_results(options.results);
 }
 
 int exit_status(const reports::Results& results, bool is_sound) {
@@ -104,10 +104,8 @@ int run_command(const Engine& engine, const CampaignOptions& options, const std:
     const reports::Results results = run_campaign(*scenarios, options, watcher);
     watcher.finish();
     if (!watcher.file_error().empty()) complain("--out: not every failure could be kept: " + watcher.file_error());
-    // Before the summary: a reader of standard output that stands still must not cost the files.
-    bool is_sound = write_results(results, options.json_file, options.junit_file);
-    is_sound &= print_out(reports::summary_text(results, program));
-    return exit_status(results, is_sound && watcher.file_error().empty() && watcher.has_workers());
+    const bool is_written = write_results(results, options.results, reports::summary_text(results, program));
+    return exit_status(results, is_written && watcher.file_error().empty() && watcher.has_workers());
 }
 
 }  // namespace tidelock::tools
