@@ -128,7 +128,36 @@ TEST_CASE("a hung schedule is killed after its wall-clock limit and reported") {
     REQUIRE(row.schedules == 12);
     REQUIRE(row.violations.size() == 1);
     REQUIRE(row.violations.front().seed == 5);
+    REQUIRE(row.violations.front().invariant == "hang");
     REQUIRE_THAT(row.violations.front().message, Contains("no end after"));
+}
+
+TEST_CASE("a schedule that uses up the CPU time of a process is a hang, whichever limit ends it") {
+    for (const std::string limit : {"ulimit -t 1", "ulimit -S -t 1"}) {
+        const Finished finished =
+            run({"/bin/bash", "-c", limit + "; " + TIDELOCK_FAKE + " run spinning --seeds 1..12 --jobs 1"});
+        INFO(limit << "\n" << finished.out << finished.err);
+        REQUIRE(finished.status == 1);
+        REQUIRE_THAT(finished.out, Contains("12 schedules of 1 scenario(s)") &&
+                                       Contains("hang did not hold, 1 time(s)") && Contains("used up its CPU time") &&
+                                       Contains("replay spinning 5"));
+    }
+    const Finished replay =
+        run({"/bin/bash", "-c", "ulimit -t 1; " + std::string(TIDELOCK_FAKE) + " replay spinning 5"});
+    REQUIRE(replay.status == 1);
+    REQUIRE_THAT(replay.out, Contains("HANG: the schedule used up its CPU time"));
+}
+
+TEST_CASE("CPU time that many schedules used up together is no schedule's fault: it is run again") {
+    const ScratchDirectory scratch;
+    for (const char* jobs : {"1", "2"}) {
+        const Finished finished =
+            run({"/bin/bash", "-c",
+                 "ulimit -t 1; " + std::string(TIDELOCK_FAKE) + " run busy --seeds 1..60 --jobs " + jobs});
+        INFO(finished.out << finished.err);
+        REQUIRE(finished.status == 0);
+        REQUIRE_THAT(finished.out, Contains("60 schedules of 1 scenario(s)") && Contains("No violation"));
+    }
 }
 
 TEST_CASE("results on standard output stand there alone, and the summary on standard error") {
@@ -276,7 +305,8 @@ TEST_CASE("a worker that is killed, or stopped, from outside is a result with it
         INFO(finished.err);
         REQUIRE(finished.status == 1);
         REQUIRE_THAT(finished.out, Contains("60 schedules of 1 scenario(s)") &&
-                                       Contains("crash did not hold, 1 time(s)") &&
+                                       Contains(signal == SIGKILL ? "crash did not hold, 1 time(s)"
+                                                                  : "hang did not hold, 1 time(s)") &&
                                        Contains(signal == SIGKILL ? "died of signal 9" : "no end after 1.0 s"));
     }
 }

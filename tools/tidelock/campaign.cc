@@ -49,7 +49,7 @@ std::string plan_made_apart(const Scenario& scenario, std::uint64_t seed) try {
         drain(child.error_fd, ignored);
         ::poll(&ready, 1, kPollMs);
     }
-    return reap(child) == 0 ? json : "";
+    return reap(child).wait_status == 0 ? json : "";
 } catch (const std::system_error&) {
     return {};
 }
@@ -187,7 +187,7 @@ void Campaign::take(const Job& job, const ScheduleReport& report) {
 
 void Campaign::take_lost(const LostJob& lost) {
     const CampaignScenario& scenario = scenarios_[lost.job.scenario];
-    const reports::Violation violation = tally_.add_crash(lost.job, lost.how);
+    const reports::Violation violation = tally_.add_lost(lost);
     ++progress_.schedules;
     ++progress_.violations;
     ++failing_;

@@ -5,6 +5,8 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,9 +15,18 @@
 #include <system_error>
 #include <utility>
 
+#include "reports/figures.h"
+
 namespace tidelock::tools {
 
 namespace {
+
+constexpr rlim_t kCpuSecondsMax = 1'000'000'000;   // more than anybody waits for
+constexpr std::int64_t kCpuSlackNs = 100'000'000;  // what the system counts by, and what it tells, differ a little
+
+std::int64_t nanoseconds(const timeval& time) {
+    return std::int64_t{time.tv_sec} * 1'000'000'000 + std::int64_t{time.tv_usec} * 1'000;
+}
 
 void close_open(int& fd) {
     if (fd >= 0) ::close(fd);
@@ -96,24 +107,40 @@ bool drain(int fd, std::string& text) {
     }
 }
 
-int reap(Child& child) {
+ChildEnd reap(Child& child) {
     close_open(child.job_fd);
     close_open(child.output_fd);
     close_open(child.error_fd);
-    int status = 0;
-    while (::waitpid(child.pid, &status, 0) < 0 && errno == EINTR) {
+    ChildEnd end;
+    rusage usage{};
+    while (::wait4(child.pid, &end.wait_status, 0, &usage) < 0 && errno == EINTR) {
     }
     child.pid = -1;
-    return status;
+    end.cpu_ns = nanoseconds(usage.ru_utime) + nanoseconds(usage.ru_stime);
+    return end;
 }
 
-std::string describe_end(int wait_status) {
-    if (WIFSIGNALED(wait_status)) {
-        const int number = WTERMSIG(wait_status);
+bool is_out_of_cpu_time(const ChildEnd& end) {
+    if (!WIFSIGNALED(end.wait_status)) return false;
+    if (WTERMSIG(end.wait_status) == SIGXCPU) return true;
+    // The hard limit kills, and `ulimit -t` sets both at once.
+    rlimit limit{};
+    if (WTERMSIG(end.wait_status) != SIGKILL || ::getrlimit(RLIMIT_CPU, &limit) != 0) return false;
+    if (limit.rlim_max == RLIM_INFINITY || limit.rlim_max > kCpuSecondsMax) return false;
+    return end.cpu_ns + kCpuSlackNs >= static_cast<std::int64_t>(limit.rlim_max) * 1'000'000'000;
+}
+
+std::string describe_end(const ChildEnd& end) {
+    if (is_out_of_cpu_time(end)) {
+        return fmt::format("used up its CPU time: ended by the system after {} (ulimit -t)",
+                           reports::span_text(end.cpu_ns));
+    }
+    if (WIFSIGNALED(end.wait_status)) {
+        const int number = WTERMSIG(end.wait_status);
         const char* name = ::sigdescr_np(number);
         return fmt::format("died of signal {} ({})", number, name == nullptr ? "unknown" : name);
     }
-    return fmt::format("exited with status {}", WEXITSTATUS(wait_status));
+    return fmt::format("exited with status {}", WEXITSTATUS(end.wait_status));
 }
 
 }  // namespace tidelock::tools

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -30,10 +31,19 @@ Child start_child(const std::function<void(const ChildPipes&)>& body);
 /// Appends what a non-blocking pipe holds to `text`; false at its end.
 bool drain(int fd, std::string& text);
 
-/// Closes the pipes and waits for the child to end; its wait status.
-int reap(Child& child);
+/// How a child ended.
+struct ChildEnd {
+    int wait_status = 0;
+    std::int64_t cpu_ns = 0;  // user and system time of its whole life
+};
 
-/// "died of signal 6 (Aborted)", "exited with status 3".
-std::string describe_end(int wait_status);
+/// Closes the pipes and waits for the child to end.
+ChildEnd reap(Child& child);
+
+/// Whether the system ended it for having used the CPU time that a process may use (RLIMIT_CPU, `ulimit -t`).
+bool is_out_of_cpu_time(const ChildEnd& end);
+
+/// "died of signal 6 (Aborted)", "exited with status 3", "used up its CPU time (ulimit -t)".
+std::string describe_end(const ChildEnd& end);
 
 }  // namespace tidelock::tools

@@ -167,7 +167,8 @@ int status_of_run(const TracedRun& run) {
 
 std::string verdict_text(const TracedRun& run, const Subject& subject, bool is_whole) {
     if (!run.report) {
-        return fmt::format("{}the schedule {}\n", interrupted_by() != 0 ? "" : "CRASH: ", run.how_ended);
+        const char* const kind = run.is_hang ? "HANG: " : "CRASH: ";
+        return fmt::format("{}the schedule {}\n", interrupted_by() != 0 ? "" : kind, run.how_ended);
     }
     std::string text = result_text(run.report->result);
     if (subject.failure && is_whole) text += comparison_text(*subject.failure, run.report->result);

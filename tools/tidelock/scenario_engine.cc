@@ -92,7 +92,8 @@ std::vector<Described> ScenarioEngine::invariants() const {
     for (const checker::InvariantInfo& info : checker::catalogue()) {
         list.push_back({std::string(info.name), fmt::format("{:<4} {}", info.id, info.holds)});
     }
-    list.push_back({"crash", "     no schedule ends or hangs the process that runs it"});
+    list.push_back({"crash", "     no schedule ends the process that runs it"});
+    list.push_back({"hang", "     every schedule ends, within the wall-clock time and the CPU time it is given"});
     return list;
 }
 

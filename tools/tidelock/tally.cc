@@ -56,11 +56,13 @@ std::vector<reports::Violation> Tally::add(const Job& job, const ScheduleReport&
     return row.violations;
 }
 
-reports::Violation Tally::add_crash(const Job& job, const std::string& how) {
+reports::Violation Tally::add_lost(const LostJob& lost) {
+    const Job& job = lost.job;
     ScenarioRow row;
     row.first_seed = row.last_seed = job.seed;
     row.schedules = 1;
-    row.violations = {{job.seed, "crash", 0, how, command_of(scenarios_[job.scenario], job.seed)}};
+    row.violations = {
+        {job.seed, lost.is_hang ? "hang" : "crash", 0, lost.how, command_of(scenarios_[job.scenario], job.seed)}};
     reports::add_to_row(rows_[job.scenario], row);
     return row.violations.front();
 }

@@ -7,6 +7,7 @@
 #include "reports/results.h"
 #include "tools/tidelock/seed_order.h"
 #include "tools/tidelock/wire.h"
+#include "tools/tidelock/worker_process.h"
 
 namespace tidelock::tools {
 
@@ -20,7 +21,7 @@ class Tally {
     /// The violations of the schedule, as the results list them.
     std::vector<reports::Violation> add(const Job& job, const ScheduleReport& report);
     /// A schedule that killed or hung its worker.
-    reports::Violation add_crash(const Job& job, const std::string& how);
+    reports::Violation add_lost(const LostJob& lost);
     /// Rows with findings sorted; only rows and memory are filled in.
     [[nodiscard]] reports::Results results() const;
 

@@ -70,13 +70,14 @@ TracedRun run_traced(const SchedulePlan& plan, std::optional<std::int64_t> until
         if (interrupted_by() != 0) ::kill(child.pid, SIGKILL);
     }
     drain(child.error_fd, errors);
-    const int status = reap(child);
+    const ChildEnd end = reap(child);
     TracedRun run;
-    if (status == 0) run.report = receiver.report();
+    if (end.wait_status == 0) run.report = receiver.report();
     if (run.report) return run;
     receiver.pass_last_on();
     while (!errors.empty() && errors.back() == '\n') errors.pop_back();
-    run.how_ended = interrupted_by() != 0 ? "was interrupted" : describe_end(status);
+    run.how_ended = interrupted_by() != 0 ? "was interrupted" : describe_end(end);
+    run.is_hang = is_out_of_cpu_time(end);
     if (!errors.empty()) run.how_ended += ": " + errors;
     return run;
 }

@@ -15,6 +15,7 @@ namespace tidelock::tools {
 struct TracedRun {
     std::optional<ScheduleReport> report;  // nothing when the schedule took its process down, or was interrupted
     std::string how_ended;                 // "died of signal 6 (Aborted): CHECK failed ..." when there is no report
+    bool is_hang = false;                  // it used up the CPU time that a process may use
 };
 
 /// Calls `on_line` for every line of the timeline, in order. Ends early when interrupted (interrupt.h).

@@ -49,6 +49,8 @@ std::optional<std::pair<Job, ScheduleReport>> WorkerProcess::next_report(std::in
     const Job job = outstanding_.front();
     outstanding_.pop_front();
     front_started_ns_ = now_ns;
+    has_answered_ = true;
+    has_answered_since_hung_ = !hung_.empty();
     if (!report) {
         report.emplace();
         report->result.seed = job.seed;
@@ -81,11 +83,15 @@ std::string WorkerProcess::last_words() const {
 
 std::optional<LostJob> WorkerProcess::bury(std::deque<Job>& unstarted) {
     drain(child_.error_fd, errors_);
-    const int status = reap(child_);
+    const ChildEnd end = reap(child_);
     if (outstanding_.empty()) return std::nullopt;
-    const std::string end = hung_.empty() ? "the worker " + describe_end(status) : hung_;
-    LostJob lost{outstanding_.front(), end + last_words()};
-    outstanding_.pop_front();
+    const bool is_starved = hung_.empty() && is_out_of_cpu_time(end);
+    std::optional<LostJob> lost;
+    if (is_starved ? !has_answered_ : !has_answered_since_hung_) {
+        const std::string how = hung_.empty() ? "the worker " + describe_end(end) : hung_;
+        lost = LostJob{outstanding_.front(), how + last_words(), is_starved || !hung_.empty()};
+        outstanding_.pop_front();
+    }
     unstarted.insert(unstarted.end(), outstanding_.begin(), outstanding_.end());
     outstanding_.clear();
     return lost;

@@ -17,7 +17,8 @@ namespace tidelock::tools {
 /// A job and how its worker ended while it ran.
 struct LostJob {
     Job job;
-    std::string how;  // "the worker died of signal 6 (Aborted): CHECK failed ..."
+    std::string how;       // "the worker died of signal 6 (Aborted): CHECK failed ..."
+    bool is_hang = false;  // it took too long, on the wall clock or of the CPU time that a process may use
 };
 
 /// One worker process. Jobs are answered in the order given, so the first unanswered one is the one that runs.
@@ -34,7 +35,8 @@ class WorkerProcess {
     /// Kills it when its present job has taken longer than `limit_ns`; `bury` then says so.
     void kill_if_hung(std::int64_t now_ns, std::int64_t limit_ns);
     void kill_now();
-    /// Waits for its end. The job it died of, if it had one; jobs it had not begun are left in `unstarted`.
+    /// Waits for its end. The job it died of, if it had one; jobs it had not begun are left in `unstarted`, and so is
+    /// one that ran when the CPU time was used up that earlier jobs had begun to use.
     std::optional<LostJob> bury(std::deque<Job>& unstarted);
 
     /// In a child that was forked later: lets go of the inherited ends of this worker's pipes.
@@ -53,6 +55,8 @@ class WorkerProcess {
     FrameReader frames_;
     std::string errors_;  // the last of its standard error
     std::string hung_;    // why it was killed
+    bool has_answered_ = false;
+    bool has_answered_since_hung_ = false;  // the kill came too late to have stopped a job that hung
 };
 
 }  // namespace tidelock::tools

@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <nlohmann/json.hpp>
 
 #include "tools/tidelock/commands.h"
@@ -65,11 +66,20 @@ class FakePlan final : public tools::SchedulePlan {
         if (scenario_ == "hanging" && seed_ == 5) {
             for (;;) ::usleep(100'000);
         }
+        if (scenario_ == "spinning" && seed_ == 5) {
+            for (;;) use_cpu(1'000'000);
+        }
+        if (scenario_ == "busy") use_cpu(40'000'000);
         return result;
     }
     std::string to_json() const override { return json{{"scenario", scenario_}, {"seed", seed_}}.dump(); }
 
   private:
+    static void use_cpu(std::int64_t ns) {
+        const std::clock_t until = std::clock() + static_cast<std::clock_t>(ns / (1'000'000'000 / CLOCKS_PER_SEC));
+        while (std::clock() < until) {
+        }
+    }
     static void crash() {
         std::fputs("broker.cc:7: CHECK failed: the sky is up\n", stderr);
         std::fflush(stderr);
@@ -97,8 +107,8 @@ class FakeEngine final : public tools::Engine {
   public:
     std::vector<tools::Described> scenarios() const override {
         std::vector<tools::Described> list;
-        for (const char* name :
-             {"clean", "violating", "unsound", "slow", "throwing", "crashing", "hanging", "wavering", "planless"}) {
+        for (const char* name : {"clean", "violating", "unsound", "slow", "throwing", "crashing", "hanging", "spinning",
+                                 "busy", "wavering", "planless"}) {
             list.push_back({name, fmt::format("the {} one", name)});
         }
         return list;
