@@ -110,6 +110,7 @@ struct Script {
     std::vector<ScriptLine> lines;
     /// The invariant the story shows to break; empty: everything must hold.
     std::string expected_violation;
+    std::uint64_t seed = 1;
 };
 
 /// Any text gives a script or the first thing wrong with it, "FILE:LINE: what".
@@ -119,7 +120,11 @@ struct StoryResult {
     bool passed = false;
     std::string failure;  // "FILE:LINE: what"; empty when passed
     std::uint64_t digest = 0;
-    std::vector<Violation> violations;
+    std::int64_t events = 0;
+    std::int64_t virtual_ns = 0;
+    std::int64_t acked_records = 0;
+    std::int64_t read_records = 0;
+    std::vector<Violation> violations;  // the expected one too
 };
 /// Runs a story in a world of its own.
 StoryResult run_script(const Script& script, TraceSink* trace);

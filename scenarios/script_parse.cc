@@ -537,6 +537,7 @@ Result<Script, InputError> parse_script(std::string_view text, std::string_view 
         if (complaint.empty()) complaint = misplaced(script, line);
         if (!complaint.empty()) return Failure<InputError>({fmt::format("{}:{}: {}", file, number, complaint)});
         if (line.verb == Verb::kExpectViolation) script.expected_violation = line.name;
+        if (line.verb == Verb::kSeed) script.seed = static_cast<std::uint64_t>(line.amount);
         script.lines.push_back(std::move(line));
     }
     if (script.lines.empty()) return Failure<InputError>({fmt::format("{}: no line in it", file)});

@@ -20,7 +20,7 @@ constexpr std::int64_t kStorySeconds = 1'000;
 Plan plan_of(const Script& script) {
     Plan plan;
     plan.scenario = script.name;
-    plan.seed = 1;
+    plan.seed = script.seed;
     Settings& settings = plan.settings;
     settings[Setting::kChaosSeconds] = kStorySeconds;
     settings[Setting::kDelayMaxUs] = 1'000;
@@ -29,7 +29,6 @@ Plan plan_of(const Script& script) {
     settings[Setting::kTopics] = 0;
     for (const ScriptLine& line : script.lines) {
         if (line.verb == Verb::kSet) settings[*setting_of(line.name)] = line.amount;
-        if (line.verb == Verb::kSeed) plan.seed = static_cast<std::uint64_t>(line.amount);
         if (line.verb == Verb::kCluster) settings[Setting::kBrokers] = line.amount;
     }
     std::int64_t& minimum = settings[Setting::kMinInsyncReplicas];
@@ -62,6 +61,10 @@ std::string StoryRun::run() {
 
 void StoryRun::copy_out(StoryResult& result) {
     result.digest = world_.digest();
+    result.events = static_cast<std::int64_t>(world_.event_count());
+    result.virtual_ns = world_.now().value;
+    result.acked_records = cluster_.checker().acknowledged_record_count();
+    result.read_records = cluster_.checker().read_record_count();
     for (const checker::Violation& violation : cluster_.checker().violations())
         result.violations.push_back(
             {std::string(checker::name_of(violation.invariant)), violation.time_ns, std::string(violation.message)});

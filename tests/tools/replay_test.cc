@@ -64,6 +64,28 @@ TEST_CASE("the trace is written as text and as JSON") {
     REQUIRE(fake({"replay", "clean", "5", "--trace", "/dev/full"}).status == 2);
 }
 
+TEST_CASE("a story replays by its name or from its file, with its timeline") {
+    const ScratchDirectory scratch;
+    for (const char* story : {"a-told", "any/where.scn"}) {
+        const Finished told = fake({"replay", story, "--last", "3", "--trace", scratch.file("t.txt")});
+        REQUIRE(told.status == 0);
+        REQUIRE_THAT(told.out, Contains("... 97 earlier lines") && Contains("\nthe story goes as told\n"));
+        const std::string text = content_of(scratch.file("t.txt"));
+        REQUIRE(std::count(text.begin(), text.end(), '\n') == 100);
+    }
+    REQUIRE_THAT(fake({"list", "stories"}).out, Contains("b-broken     does not\n"));
+}
+
+TEST_CASE("a story that does not go as told is a violation, one that ends as it tells is none") {
+    const Finished broken = fake({"replay", "b-broken"});
+    REQUIRE(broken.status == 1);
+    REQUIRE_THAT(broken.out, Contains("VIOLATION of story at 0.005000000 s: b-broken.scn:3: nobody leads"));
+    const Finished expecting = fake({"replay", "c-expecting"});
+    REQUIRE(expecting.status == 0);
+    REQUIRE_THAT(expecting.out, Contains("VIOLATION of acked-survival") &&
+                                    Contains("\nthe story goes as told, violations included\n"));
+}
+
 TEST_CASE("a failure file replays, and says whether this is the run it tells of") {
     const ScratchDirectory scratch;
     REQUIRE(fake({"run", "violating", "--seeds", "7..7", "--out", scratch.path()}).status == 1);

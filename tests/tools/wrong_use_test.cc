@@ -83,6 +83,9 @@ TEST_CASE("wrong flags are refused by name") {
     require_refused({"run", "clean", "clean"}, "'clean' is named twice");
     require_refused({"list", "clouds"}, "clouds");
     require_refused({"replay"}, "WHAT");
+    require_refused({"replay", "a-told", "5"}, "replay: 'a-told' is a story");
+    require_refused({"replay", "a-told", "--until", "3s"}, "--until: a story runs to its last line");
+    require_refused({"replay", "some/wrong.scn"}, "some/wrong.scn:2: \"cluser\" is no verb");
     require_refused({"replay", "clean", "many"}, "'many' is no seed");
     require_refused({"replay", "clean", "1", "--trace", "t.html"}, "--trace: 't.html' must end in .txt or .json");
     require_refused({"replay", "clean", "1", "--until", "-3s"}, "--until");

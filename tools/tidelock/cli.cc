@@ -101,8 +101,11 @@ CLI::App* add_run(CLI::App& app, CommandLine& line) {
 }
 
 CLI::App* add_replay(CLI::App& app, CommandLine& line) {
-    CLI::App* command = app.add_subcommand("replay", "run one schedule again and show its timeline and verdict");
-    command->add_option("WHAT", line.replay_words, "SCENARIO SEED, or a failure file")->required()->expected(1, 2);
+    CLI::App* command =
+        app.add_subcommand("replay", "run one schedule again, or a story, and show its timeline and verdict");
+    command->add_option("WHAT", line.replay_words, "SCENARIO SEED, a failure file, or a story: its name or a .scn file")
+        ->required()
+        ->expected(1, 2);
     add_name(*command, "--trace", line.replay.trace_file, "FILE", "write the whole timeline (.txt or .json)");
     add_parsed(*command, "--until", line.replay.until_ns, parse_duration, "TIME",
                "stop at this virtual time (12.5s); progress is then not judged");
@@ -115,9 +118,9 @@ CLI::App* add_replay(CLI::App& app, CommandLine& line) {
 
 CLI::App* add_list(CLI::App& app, CommandLine& line) {
     CLI::App* command = app.add_subcommand("list", "list what there is");
-    command->add_option("WHAT", line.listed, "scenarios, invariants, faults or marks")
+    command->add_option("WHAT", line.listed, "scenarios, stories, invariants, faults or marks")
         ->required()
-        ->check(CLI::IsMember({"scenarios", "invariants", "faults", "marks"}));
+        ->check(CLI::IsMember({"scenarios", "stories", "invariants", "faults", "marks"}));
     return command;
 }
 

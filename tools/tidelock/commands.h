@@ -11,7 +11,7 @@ namespace tidelock::tools {
 /// `program` is how the user called it, for commands in the output.
 int run_command(const Engine& engine, const CampaignOptions& options, const std::string& program);
 int replay_command_line(const Engine& engine, const ReplayOptions& options);
-/// `what` is one of "scenarios", "invariants", "faults", "marks".
+/// `what` is one of "scenarios", "stories", "invariants", "faults", "marks".
 int list_command(const Engine& engine, const std::string& what);
 int merge_command(const MergeOptions& options, const std::string& program);
 

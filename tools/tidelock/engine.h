@@ -14,10 +14,15 @@
 namespace tidelock::tools {
 
 /// One schedule, ready to run.
-class SchedulePlan {
+class Schedule {
   public:
-    virtual ~SchedulePlan() = default;
+    virtual ~Schedule() = default;
     virtual scenarios::ScheduleResult run(const scenarios::RunOptions& options) const = 0;
+};
+
+/// A schedule that was planned from a seed.
+class SchedulePlan : public Schedule {
+  public:
     /// The plan as a JSON object, as failure files hold it.
     virtual std::string to_json() const = 0;
 };
@@ -47,6 +52,11 @@ class Engine {
     /// From the JSON object in a failure file. The error names `file` and the key.
     virtual tl::expected<std::unique_ptr<SchedulePlan>, std::string> read_plan(const std::string& json,
                                                                                const std::string& file) const = 0;
+    /// The stories that come with the program.
+    virtual std::vector<Described> stories() const = 0;
+    /// By name, or by the path of a `.scn` file. The error names the file and the line. Its run knows no `until_ns`;
+    /// when the story does not go as told the run breaks `story`, whatever else breaks, and the message names the line.
+    virtual tl::expected<std::unique_ptr<Schedule>, std::string> read_story(const std::string& name_or_path) const = 0;
     /// Why no schedule at all can run here, if so: a limit of the system that would make each look like a crash.
     virtual std::string obstacle() const { return {}; }
     virtual std::vector<Described> invariants() const = 0;

@@ -11,6 +11,7 @@ namespace {
 
 std::vector<Described> listed(const Engine& engine, const std::string& what) {
     if (what == "scenarios") return engine.scenarios();
+    if (what == "stories") return engine.stories();
     if (what == "invariants") return engine.invariants();
     return what == "faults" ? engine.faults() : engine.marks();
 }

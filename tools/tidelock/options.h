@@ -45,8 +45,8 @@ struct CampaignOptions {
 };
 
 struct ReplayOptions {
-    std::string target;                 // a scenario, or a failure file when there is no seed
-    std::optional<std::uint64_t> seed;  // none: `target` is a failure file
+    std::string target;                 // a scenario, or a failure file or story when there is no seed
+    std::optional<std::uint64_t> seed;  // none: `target` is a failure file or a story
     std::string trace_file;             // empty: none
     std::optional<std::int64_t> until_ns;
     std::int32_t last_lines = 40;  // of the timeline, to print

@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <deque>
 #include <optional>
 
@@ -20,12 +21,15 @@ using reports::Failure;
 using scenarios::ScheduleResult;
 using scenarios::TraceLine;
 
+constexpr const char* kStoryInvariant = "story";
+
 enum class TraceFormat { kNone, kText, kJson };
 
 // What is to be replayed, and the file it came from, if any.
 struct Subject {
-    std::unique_ptr<SchedulePlan> plan;
+    std::unique_ptr<Schedule> schedule;
     std::optional<Failure> failure;
+    bool is_story = false;
 };
 
 // Keeps the end of the timeline for the screen and all of it for the file.
@@ -105,19 +109,62 @@ std::optional<Failure> read_failure(const std::string& path) {
     return std::nullopt;
 }
 
-// Without a plan, after complaining, when the input cannot be used.
-Subject subject_of(const Engine& engine, const ReplayOptions& options) {
+bool is_story(const Engine& engine, const std::string& target) {
+    if (target.ends_with(".scn")) return true;
+    const std::vector<Described> stories = engine.stories();
+    return std::any_of(stories.begin(), stories.end(), [&](const Described& story) { return story.name == target; });
+}
+
+Subject story_subject(const Engine& engine, const ReplayOptions& options) {
     Subject subject;
-    if (options.seed) {
-        subject.plan = plan_of_seed(engine, options.target, *options.seed);
+    subject.is_story = true;
+    if (options.seed || options.until_ns) {
+        complain(options.seed
+                     ? fmt::format("replay: '{}' is a story and takes no seed (its line `seed N` gives one)", options.target)
+                     : "--until: a story runs to its last line");
         return subject;
     }
-    subject.failure = read_failure(options.target);
-    if (subject.failure) subject.plan = plan_of_failure(engine, *subject.failure, options.target);
+    tl::expected<std::unique_ptr<Schedule>, std::string> story = engine.read_story(options.target);
+    if (!story) {
+        complain(story.error());
+        return subject;
+    }
+    subject.schedule = std::move(*story);
     return subject;
 }
 
-std::string result_text(const ScheduleResult& result) {
+// Without a schedule, after complaining, when the input cannot be used.
+Subject subject_of(const Engine& engine, const ReplayOptions& options) {
+    if (is_story(engine, options.target)) return story_subject(engine, options);
+    Subject subject;
+    if (options.seed) {
+        subject.schedule = plan_of_seed(engine, options.target, *options.seed);
+        return subject;
+    }
+    subject.failure = read_failure(options.target);
+    if (subject.failure) subject.schedule = plan_of_failure(engine, *subject.failure, options.target);
+    return subject;
+}
+
+bool breaks(const ScheduleResult& result, const std::string& invariant) {
+    for (const scenarios::Violation& violation : result.violations) {
+        if (violation.invariant == invariant) return true;
+    }
+    return false;
+}
+
+// A story may tell of violations: those are no findings.
+bool is_clean(const ScheduleResult& result, const Subject& subject) {
+    if (!result.unsound.empty()) return false;
+    return subject.is_story ? !breaks(result, kStoryInvariant) : result.violations.empty();
+}
+
+std::string clean_text(const ScheduleResult& result, const Subject& subject) {
+    if (!subject.is_story) return "no violation\n";
+    return result.violations.empty() ? "the story goes as told\n" : "the story goes as told, violations included\n";
+}
+
+std::string result_text(const ScheduleResult& result, const Subject& subject) {
     std::string text = fmt::format("{} events in {} virtual seconds, {} records acknowledged, {} read; digest {}\n",
                                    result.events, virtual_time_text(result.virtual_ns), result.acked_records,
                                    result.read_records, reports::digest_text(result.digest));
@@ -127,15 +174,7 @@ std::string result_text(const ScheduleResult& result) {
                             violation.message);
     }
     if (!result.unsound.empty()) text += fmt::format("UNSOUND: {}\n", result.unsound);
-    if (result.violations.empty() && result.unsound.empty()) text += "no violation\n";
-    return text;
-}
-
-bool fails_again(const ScheduleResult& result, const std::string& invariant) {
-    for (const scenarios::Violation& violation : result.violations) {
-        if (violation.invariant == invariant) return true;
-    }
-    return false;
+    return is_clean(result, subject) ? text + clean_text(result, subject) : text;
 }
 
 // How this run compares with the one that the failure file tells of.
@@ -147,7 +186,7 @@ std::string comparison_text(const Failure& failure, const ScheduleResult& result
                            failure.seed, result.seed);
     }
     text += fmt::format("the file tells of {}: it {}\n", invariant,
-                        fails_again(result, invariant) ? "fails again" : "does not fail in this run");
+                        breaks(result, invariant) ? "fails again" : "does not fail in this run");
     if (failure.digest == 0) return text;
     if (failure.digest == result.digest) return text + "this is the run of the file, event for event (same digest)\n";
     text += fmt::format("this is another run than the file's (its digest: {}): ", reports::digest_text(failure.digest));
@@ -158,11 +197,11 @@ std::string comparison_text(const Failure& failure, const ScheduleResult& result
            "the build is the same, so the plan was edited or the run is not deterministic (--check-determinism)\n";
 }
 
-int status_of_run(const TracedRun& run) {
+int status_of_run(const TracedRun& run, const Subject& subject) {
     if (interrupted_by() != 0) return 128 + interrupted_by();
     if (!run.report) return static_cast<int>(ExitStatus::kViolation);
     if (!run.report->result.unsound.empty()) return static_cast<int>(ExitStatus::kUnsound);
-    return static_cast<int>(run.report->result.violations.empty() ? ExitStatus::kClean : ExitStatus::kViolation);
+    return static_cast<int>(is_clean(run.report->result, subject) ? ExitStatus::kClean : ExitStatus::kViolation);
 }
 
 std::string verdict_text(const TracedRun& run, const Subject& subject, bool is_whole) {
@@ -170,7 +209,7 @@ std::string verdict_text(const TracedRun& run, const Subject& subject, bool is_w
         const char* const kind = run.is_hang ? "HANG: " : "CRASH: ";
         return fmt::format("{}the schedule {}\n", interrupted_by() != 0 ? "" : kind, run.how_ended);
     }
-    std::string text = result_text(run.report->result);
+    std::string text = result_text(run.report->result, subject);
     if (subject.failure && is_whole) text += comparison_text(*subject.failure, run.report->result);
     return text;
 }
@@ -181,7 +220,7 @@ int replay_command_line(const Engine& engine, const ReplayOptions& options) {
     const std::optional<TraceFormat> format = trace_format(options.trace_file);
     if (!format) return static_cast<int>(ExitStatus::kWrongUse);
     const Subject subject = subject_of(engine, options);
-    if (!subject.plan) return static_cast<int>(ExitStatus::kWrongUse);
+    if (!subject.schedule) return static_cast<int>(ExitStatus::kWrongUse);
     if (*format != TraceFormat::kNone) {
         const FileError error = check_writable_file(options.trace_file);
         if (!error.empty()) {
@@ -193,7 +232,7 @@ int replay_command_line(const Engine& engine, const ReplayOptions& options) {
     watch_interrupts();
     Timeline timeline(*format, options.last_lines);
     const TracedRun run =
-        run_traced(*subject.plan, options.until_ns, [&](const TraceLine& line) { timeline.add(line); });
+        run_traced(*subject.schedule, options.until_ns, [&](const TraceLine& line) { timeline.add(line); });
     bool written = true;
     if (*format != TraceFormat::kNone) {
         const FileError error = write_file(options.trace_file, timeline.file_content());
@@ -201,7 +240,7 @@ int replay_command_line(const Engine& engine, const ReplayOptions& options) {
         written = error.empty();
     }
     written &= print_out(timeline.end_text() + verdict_text(run, subject, !options.until_ns));
-    const int status = status_of_run(run);
+    const int status = status_of_run(run, subject);
     return status == 0 && !written ? static_cast<int>(ExitStatus::kUnsound) : status;
 }
 

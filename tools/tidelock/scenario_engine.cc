@@ -10,9 +10,11 @@
 
 #include "checker/catalogue.h"
 #include "protocol/broker/marks.h"
+#include "scenarios/embedded.h"
 #include "scenarios/fault_kind.h"
 #include "scenarios/plan.h"
 #include "scenarios/scenario.h"
+#include "scenarios/script.h"
 #include "sim/arena.h"
 #include "tools/tidelock/file_io.h"
 
@@ -43,6 +45,40 @@ class RealScenario final : public Scenario {
   private:
     scenarios::Scenario scenario_;
 };
+
+class RealStory final : public Schedule {
+  public:
+    explicit RealStory(scenarios::Script script) : script_(std::move(script)) {}
+    scenarios::ScheduleResult run(const scenarios::RunOptions& options) const override {
+        scenarios::StoryResult told = scenarios::run_script(script_, options.trace);
+        scenarios::ScheduleResult result;
+        result.seed = script_.seed;
+        result.digest = told.digest;
+        result.events = told.events;
+        result.virtual_ns = told.virtual_ns;
+        result.acked_records = told.acked_records;
+        result.read_records = told.read_records;
+        result.violations = std::move(told.violations);
+        if (!told.passed) result.violations.push_back({"story", told.virtual_ns, std::move(told.failure)});
+        return result;
+    }
+
+  private:
+    scenarios::Script script_;
+};
+
+// What the story begins with: the first line of its comment.
+std::string first_words(std::string_view text) {
+    if (!text.starts_with("# ")) return {};
+    return std::string(text.substr(2, text.find('\n') - 2));
+}
+
+tl::expected<std::unique_ptr<Schedule>, std::string> parsed_story(std::string_view text, const std::string& name,
+                                                                  const std::string& file) {
+    Result<scenarios::Script, scenarios::InputError> script = scenarios::parse_script(text, name, file);
+    if (!script) return tl::unexpected(script.error().text);
+    return std::make_unique<RealStory>(std::move(*script));
+}
 
 }  // namespace
 
@@ -75,6 +111,22 @@ tl::expected<std::unique_ptr<SchedulePlan>, std::string> ScenarioEngine::read_pl
     return std::make_unique<RealPlan>(std::move(*plan));
 }
 
+std::vector<Described> ScenarioEngine::stories() const {
+    std::vector<Described> list;
+    for (const scenarios::EmbeddedFile& story : scenarios::embedded_stories())
+        list.push_back({std::string(story.name), first_words(story.text)});
+    return list;
+}
+
+tl::expected<std::unique_ptr<Schedule>, std::string> ScenarioEngine::read_story(const std::string& name_or_path) const {
+    for (const scenarios::EmbeddedFile& story : scenarios::embedded_stories()) {
+        if (story.name == name_or_path) return parsed_story(story.text, name_or_path, name_or_path + ".scn");
+    }
+    const tl::expected<std::string, FileError> text = read_file(name_or_path);
+    if (!text) return tl::unexpected(text.error());
+    return parsed_story(*text, std::filesystem::path(name_or_path).stem().string(), name_or_path);
+}
+
 std::string ScenarioEngine::obstacle() const {
     if (!sim::kArenaEnabled) return {};
     void* const region = ::mmap(nullptr, sim::Arena::kReservedBytes, PROT_READ | PROT_WRITE,
@@ -94,6 +146,7 @@ std::vector<Described> ScenarioEngine::invariants() const {
     }
     list.push_back({"crash", "     no schedule ends the process that runs it"});
     list.push_back({"hang", "     every schedule ends, within the wall-clock time and the CPU time it is given"});
+    list.push_back({"story", "     a replayed story goes as told"});
     return list;
 }
 

@@ -11,6 +11,8 @@ class ScenarioEngine final : public Engine {
     tl::expected<std::unique_ptr<Scenario>, std::string> load(const std::string& name_or_path) const override;
     tl::expected<std::unique_ptr<SchedulePlan>, std::string> read_plan(const std::string& json,
                                                                        const std::string& file) const override;
+    std::vector<Described> stories() const override;
+    tl::expected<std::unique_ptr<Schedule>, std::string> read_story(const std::string& name_or_path) const override;
     std::string obstacle() const override;
     std::vector<Described> invariants() const override;
     std::vector<Described> faults() const override;

@@ -16,14 +16,14 @@ namespace {
 
 constexpr int kPollMs = 100;
 
-void run_in_child(const SchedulePlan& plan, std::optional<std::int64_t> until_ns, int output_fd) {
+void run_in_child(const Schedule& schedule, std::optional<std::int64_t> until_ns, int output_fd) {
     ScheduleReport report;
     {
         TracePipe pipe(output_fd, true);
         scenarios::RunOptions options;
         options.trace = &pipe;
         options.until_ns = until_ns;
-        report.result = plan.run(options);
+        report.result = schedule.run(options);
     }
     write_all(output_fd, encode_report(report));
 }
@@ -55,9 +55,9 @@ class Receiver {
 
 }  // namespace
 
-TracedRun run_traced(const SchedulePlan& plan, std::optional<std::int64_t> until_ns,
+TracedRun run_traced(const Schedule& schedule, std::optional<std::int64_t> until_ns,
                      const std::function<void(const scenarios::TraceLine&)>& on_line) {
-    Child child = start_child([&](const ChildPipes& pipes) { run_in_child(plan, until_ns, pipes.output_fd); });
+    Child child = start_child([&](const ChildPipes& pipes) { run_in_child(schedule, until_ns, pipes.output_fd); });
     Receiver receiver(on_line);
     std::string errors;
     for (bool open = true; open;) {

@@ -19,7 +19,7 @@ struct TracedRun {
 };
 
 /// Calls `on_line` for every line of the timeline, in order. Ends early when interrupted (interrupt.h).
-TracedRun run_traced(const SchedulePlan& plan, std::optional<std::int64_t> until_ns,
+TracedRun run_traced(const Schedule& schedule, std::optional<std::int64_t> until_ns,
                      const std::function<void(const scenarios::TraceLine&)>& on_line);
 
 }  // namespace tidelock::tools

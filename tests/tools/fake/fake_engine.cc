@@ -103,6 +103,20 @@ class FakeScenario final : public tools::Scenario {
     std::string name_;
 };
 
+class FakeStory final : public tools::Schedule {
+  public:
+    explicit FakeStory(std::string name) : name_(std::move(name)) {}
+    ScheduleResult run(const RunOptions& options) const override {
+        ScheduleResult result = ordinary(1, options, 0);
+        if (name_ == "b-broken") result.violations = {{"story", 5'000'000, "b-broken.scn:3: nobody leads"}};
+        if (name_ == "c-expecting") result.violations = {{"acked-survival", 5'000'000, "record 7 is gone"}};
+        return result;
+    }
+
+  private:
+    std::string name_;
+};
+
 class FakeEngine final : public tools::Engine {
   public:
     std::vector<tools::Described> scenarios() const override {
@@ -124,6 +138,13 @@ class FakeEngine final : public tools::Engine {
         const json plan = json::parse(text, nullptr, false);
         if (!plan.contains("seed")) return tl::unexpected(file + ": plan.seed: is missing");
         return std::make_unique<FakePlan>(plan["scenario"].get<std::string>(), plan["seed"].get<std::uint64_t>());
+    }
+    std::vector<tools::Described> stories() const override {
+        return {{"a-told", "goes as told"}, {"b-broken", "does not"}, {"c-expecting", "ends with what it tells of"}};
+    }
+    tl::expected<std::unique_ptr<tools::Schedule>, std::string> read_story(const std::string& name) const override {
+        if (name.ends_with("wrong.scn")) return tl::unexpected(name + ":2: \"cluser\" is no verb");
+        return std::make_unique<FakeStory>(name);
     }
     std::string obstacle() const override {
         rlimit limit{};
