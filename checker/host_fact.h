@@ -95,7 +95,8 @@ struct JournalFoundBad {
     BrokerId broker;
     std::string what;
 };
-/// A Raft leader counts `follower` for entries that it does not hold, in the very life and term that are counted.
+/// A Raft leader counts `follower`, in the very life that is counted, for entries that it does not hold in that
+/// leader's term, or in a term that it has not reached.
 struct MatchNotHeld {
     BrokerId leader;
     BrokerId follower;
