@@ -1,5 +1,6 @@
 // The producer's story.
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "protocol/clients/producers.h"
@@ -112,19 +113,16 @@ class Producer {
         return true;
     }
 
-    /// Another producer takes over the id with a higher epoch; this one keeps its old life for later.
+    /// Another producer goes on with the id in a higher epoch (KIP-360); this one keeps its old life for later.
     bool await_replacement() {
-        const clients::InitProducerIdRequest raise{identity_.producer_id, identity_.producer_epoch};
-        Identity raised;
-        const CallReply reply = client_.await_leader_call(raise, client_.call_timeout());
-        if (reply.end == CallEnd::kHostDied) return false;
-        if (!take_identity(reply, raised)) {
+        if (identity_.producer_epoch.value == std::numeric_limits<std::int16_t>::max()) {
             orders_.zombie_until_ns = 0;
-            identity_ = {};  // the id may or may not have been raised: neither life can go on
+            identity_ = {};
             return true;
         }
         zombie_ = identity_;
-        identity_ = raised;
+        const auto raised = static_cast<std::int16_t>(identity_.producer_epoch.value + 1);
+        identity_ = {identity_.producer_id, ProducerEpoch(raised), {}};
         return await_batch(identity_);
     }
 

@@ -131,6 +131,13 @@ struct LogStartMove {
     bool operator==(const LogStartMove&) const = default;
 };
 
+/// An operator that wants another leader: told whether the leader began an election there (R10).
+struct WaitingTransfer {
+    ClientRef client;
+    BrokerId target;
+    bool operator==(const WaitingTransfer&) const = default;
+};
+
 struct WaitingProducerId {
     ClientRef client;
     Instant deadline;
@@ -186,6 +193,7 @@ struct Leading {
     std::vector<WaitingTopicChange> topic_changes;
     clients::OffsetTable offsets;
     clients::ProducerIdAllocator producer_ids;
+    std::optional<WaitingTransfer> transfer;
     std::vector<WaitingProducerId> waiting_for_producer_id;
     std::deque<WaitingOffsetFetch> offset_fetches;  // by round
     ReadRound newest_round;

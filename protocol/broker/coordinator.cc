@@ -1,7 +1,6 @@
 // State that clients rely on and that lives in replicated internal topics: committed offsets and producer ids (T1, T2,
 // G3).
 #include <algorithm>
-#include <limits>
 
 #include "protocol/base/check.h"
 #include "protocol/broker/step.h"
@@ -71,16 +70,10 @@ void reserve_block(Step& step) {
 
 }  // namespace
 
-void on_init_producer_id(Step& step, const ClientRef& client, const clients::InitProducerIdRequest& init) {
+/// Whoever asks gets an id of its own, one that names another as well: nothing here remembers who holds an id, so two
+/// that name the same could not be told apart. A producer that goes on with its id raises the epoch itself (KIP-360).
+void on_init_producer_id(Step& step, const ClientRef& client) {
     clients::InitProducerIdAnswer body;
-    if (init.producer_id != kNoProducer) {
-        const bool can_rise =
-            init.producer_epoch.value >= 0 && init.producer_epoch.value < std::numeric_limits<std::int16_t>::max();
-        if (!can_rise) body.error = ErrorCode::kInvalidProducerEpoch;
-        body.producer_id = init.producer_id;
-        body.producer_epoch = ProducerEpoch(static_cast<std::int16_t>(init.producer_epoch.value + 1));
-        return answer(step, client, body);
-    }
     Leading& leading = *step.broker.leading;
     if (!internal_partition(step.broker, clients::kProducerIdsTopic)) body.error = ErrorCode::kCoordinatorNotReady;
     if (leading.waiting_for_producer_id.size() >= kWaitingForProducerIdMax) body.error = ErrorCode::kThrottled;

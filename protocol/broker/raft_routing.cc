@@ -249,9 +249,7 @@ struct RaftRoute {
         mark(step, Mark::kRaftLogCompacted);
         run_raft(step, raft::SnapshotReady{broker.applied_index, group::encode(broker.decided)});
     }
-    void operator()(const raft::TransferFinished& e) const {
-        if (e.succeeded) mark(step, step.broker.leading ? Mark::kLeadershipTransferred : Mark::kCaretakerHandedOver);
-    }
+    void operator()(const raft::TransferFinished& e) const { on_transfer_finished(step, e); }
     void operator()(const raft::ProposalRefused& e) const {
         if (e.reason == raft::RefusalReason::kTransferring) retract_pending_change(step);
     }

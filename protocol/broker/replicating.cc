@@ -97,6 +97,15 @@ void take_positions(Step& step, const Replica& follower, const std::vector<repli
     for (const TopicPartition& tp : moved) advance_high_watermark(step, tp);
 }
 
+constexpr std::ptrdiff_t kFollowerReadsMax = 4;
+
+std::ptrdiff_t reads_under_way(const Broker& broker, BrokerId follower) {
+    return std::ranges::count_if(broker.reads, [follower](const auto& read) {
+        const auto* purpose = std::get_if<FollowerRead>(&read.second);
+        return purpose != nullptr && purpose->follower == follower;
+    });
+}
+
 /// Puts one partition's part of an answer together; true when its records are still being read.
 bool fill_partition(Step& step, const replication::FetchRequest& request, const replication::PartitionPlan& plan,
                     std::int64_t& bytes_left, replication::FetchAnswer& answer_to) {
@@ -123,6 +132,12 @@ bool fill_partition(Step& step, const replication::FetchRequest& request, const 
         bytes_left -= static_cast<std::int64_t>(cached->batches.size());
         answer_to.has_more = answer_to.has_more || cached->next_offset < view->log_end_offset;
         part.batches = cached->batches;
+        answer_to.partitions.push_back(std::move(part));
+        return false;
+    }
+    // A disk that does not answer reads: the follower asks again, the reads do not pile up.
+    if (reads_under_way(broker, request.header.follower.broker) >= kFollowerReadsMax) {
+        part.code = ErrorCode::kStorageError;
         answer_to.partitions.push_back(std::move(part));
         return false;
     }

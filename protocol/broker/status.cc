@@ -66,11 +66,21 @@ void on_transfer(Step& step, const ClientRef& client, const clients::TransferLea
     const BrokerId target = transfer.to.value == 0 ? best_successor(broker) : transfer.to;
     const auto& set = broker.in_sync.committed().members;
     const bool is_member = std::ranges::any_of(set, [&](const Replica& replica) { return replica.broker == target; });
-    const bool can = broker.config.preset == Preset::kGroup && is_member && target != broker.config.id;
+    const bool can =
+        broker.config.preset == Preset::kGroup && is_member && target != broker.config.id && !broker.leading->transfer;
+    if (!can) return answer(step, client, clients::TransferLeadershipAnswer{clients::ErrorCode::kTransferFailed});
+    broker.leading->transfer = WaitingTransfer{client, target};
+    run_raft(step, raft::TransferRequested{target});
+}
+
+void on_transfer_finished(Step& step, const raft::TransferFinished& finished) {
+    Broker& broker = step.broker;
+    if (finished.succeeded) mark(step, broker.leading ? Mark::kLeadershipTransferred : Mark::kCaretakerHandedOver);
+    if (!broker.leading || !broker.leading->transfer || broker.leading->transfer->target != finished.target) return;
     clients::TransferLeadershipAnswer body;
-    if (!can) body.error = clients::ErrorCode::kTransferFailed;
-    answer(step, client, body);
-    if (can) run_raft(step, raft::TransferRequested{target});
+    if (!finished.succeeded) body.error = clients::ErrorCode::kTransferFailed;
+    answer(step, broker.leading->transfer->client, body);
+    broker.leading->transfer.reset();
 }
 
 }  // namespace tidelock::broker

@@ -133,7 +133,7 @@ void on_leader_request(Step& step, const ClientRef& client, const clients::Reque
         void operator()(const clients::FetchRequest& r) const { on_consumer_fetch(step, client, request, r); }
         void operator()(const clients::ListOffsetsRequest& r) const { on_list_offsets(step, client, request, r); }
         void operator()(const clients::MetadataRequest& r) const { on_metadata(step, client, r); }
-        void operator()(const clients::InitProducerIdRequest& r) const { on_init_producer_id(step, client, r); }
+        void operator()(const clients::InitProducerIdRequest&) const { on_init_producer_id(step, client); }
         void operator()(const clients::OffsetCommitRequest& r) const { on_offset_commit(step, client, request, r); }
         void operator()(const clients::OffsetFetchRequest& r) const { on_offset_fetch(step, client, request, r); }
         void operator()(const clients::CreateTopicRequest& r) const { on_create_topic(step, client, r); }
@@ -183,6 +183,7 @@ void on_client_disconnected(Step& step, ConnectionId connection) {
                   [&](const WaitingTopicChange& c) { return c.client.connection == connection; });
     std::erase_if(leading.waiting_for_producer_id,
                   [&](const WaitingProducerId& w) { return w.client.connection == connection; });
+    if (leading.transfer && leading.transfer->client.connection == connection) leading.transfer.reset();
     std::erase_if(leading.offset_fetches,
                   [&](const WaitingOffsetFetch& w) { return w.client.connection == connection; });
     for (LogStartMove& move : leading.log_start_moves)

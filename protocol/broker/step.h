@@ -113,7 +113,7 @@ void on_list_offsets(Step& step, const ClientRef& client, const clients::Request
                      const clients::ListOffsetsRequest& list);
 
 // coordinator.cc
-void on_init_producer_id(Step& step, const ClientRef& client, const clients::InitProducerIdRequest& init);
+void on_init_producer_id(Step& step, const ClientRef& client);
 void serve_producer_ids(Step& step);
 void on_offset_commit(Step& step, const ClientRef& client, const clients::Request& request,
                       const clients::OffsetCommitRequest& commit);
@@ -212,6 +212,7 @@ void commit_static_change(Step& step, const replication::ProposeChange& change);
 
 // status.cc
 void on_status(Step& step, const ClientRef& client);
+void on_transfer_finished(Step& step, const raft::TransferFinished& finished);
 void on_transfer(Step& step, const ClientRef& client, const clients::TransferLeadershipRequest& transfer);
 
 }  // namespace tidelock::broker

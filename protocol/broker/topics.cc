@@ -207,6 +207,8 @@ std::optional<storage::TopicCatalogue> catalogue_of(const replication::Manifest&
                 return std::nullopt;
         catalogue.put(std::move(topic));
     }
+    // Written down, it would be damage at the next boot, and everything would be copied anew.
+    if (!storage::find_flaw(catalogue).empty()) return std::nullopt;
     return catalogue;
 }
 

@@ -68,7 +68,11 @@ struct OutcomeRoute {
     }
     void operator()(const replication::OutcomeUnknown&) const {
         mark(step, Mark::kProduceOutcomeUnknown);
-        answer_settled(step, produce, clients::ErrorCode::kLeadershipEnded);
+        // This may lead on: then it is the topic that is over.
+        const storage::TopicEntry* topic = step.broker.topics.find(produce.partition.topic);
+        const bool is_topic_over = topic == nullptr || topic->config.is_deleting;
+        answer_settled(step, produce,
+                       is_topic_over ? clients::ErrorCode::kRequestTimedOut : clients::ErrorCode::kLeadershipEnded);
     }
     void operator()(const replication::TimedOut&) const {
         mark(step, Mark::kProduceTimedOut);

@@ -143,9 +143,10 @@ struct Formation {
     bool operator==(const Formation&) const = default;
 };
 
-/// A replica. A value: copied, compared, printed.
+/// The election timeout widens with each candidacy that elected nobody, this many times at most (R6).
 inline constexpr int kElectionsInVainMax = 8;
 
+/// A replica. A value: copied, compared, printed.
 struct Node {
     Config config;
     PersistentState persistent;

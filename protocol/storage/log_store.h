@@ -8,12 +8,10 @@
 ///   4. only then the durable end moves and Persisted is reported.
 ///
 /// Appends are held in memory, not written, in two cases; they count in the log end and can be read meanwhile:
-///   - while a cut (truncate, reset, a failed log's) is not durable in the journal and then in the files: otherwise a
-///   crash
-///     could leave new batches followed by cut ones that fit by chance;
-///   - while their epoch's history entry is not durable in the journal (L3): so at recovery every batch's epoch must be
-///   the
-///     one the history says, which also finds a flipped bit in the epoch field (it is outside the batch's CRC).
+///   - while a cut (truncate, reset, a failed log's) is not durable in the journal and then in the files: a crash could
+///     leave new batches followed by cut ones that fit by chance;
+///   - while their epoch's history entry is not durable in the journal (L3): every batch's epoch has to be the one the
+///     history says at recovery, which also finds a flipped bit in the epoch field (it is outside the batch's CRC).
 #pragma once
 
 #include <cstdint>

@@ -75,6 +75,16 @@ void TopicCatalogue::fold(Digest& digest) const {
     }
 }
 
+std::string find_flaw(const TopicCatalogue& catalogue) {
+    if (catalogue.topics.size() > kTopicCountMax) return "topic catalogue: count";
+    for (std::size_t i = 0; i < catalogue.topics.size(); ++i) {
+        const TopicEntry& entry = catalogue.topics[i];
+        if (!is_sane(entry)) return "topic catalogue: topic " + entry.name;
+        if (i > 0 && catalogue.topics[i - 1].name >= entry.name) return "topic catalogue: order";
+    }
+    return has_unique_ids(catalogue) ? std::string() : "topic catalogue: one id twice";
+}
+
 void encode(const TopicCatalogue& catalogue, ByteWriter& out) {
     out.u32(static_cast<std::uint32_t>(catalogue.topics.size()));
     for (const TopicEntry& topic : catalogue.topics) {
@@ -96,12 +106,10 @@ Result<TopicCatalogue, DecodeError> decode_topic_catalogue(ByteReader& in) {
     for (std::uint32_t i = 0; i < count; ++i) {
         TopicEntry entry = read_entry(in);
         if (in.failed()) return decode_failure("topic catalogue: cut short");
-        if (!is_sane(entry)) return decode_failure("topic catalogue: topic " + entry.name);
-        if (i > 0 && catalogue.topics.back().name >= entry.name) return decode_failure("topic catalogue: order");
         catalogue.topics.push_back(std::move(entry));
     }
     if (in.failed()) return decode_failure("topic catalogue: cut short");
-    if (!has_unique_ids(catalogue)) return decode_failure("topic catalogue: one id twice");
+    if (const std::string flaw = find_flaw(catalogue); !flaw.empty()) return decode_failure(flaw);
     return catalogue;
 }
 

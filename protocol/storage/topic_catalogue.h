@@ -47,6 +47,9 @@ struct TopicCatalogue {
     bool operator==(const TopicCatalogue&) const = default;
 };
 
+/// What no broker may write down, as no broker would read it again; empty: nothing is wrong. `topic catalogue: ...`.
+[[nodiscard]] std::string find_flaw(const TopicCatalogue& catalogue);
+
 void encode(const TopicCatalogue& catalogue, ByteWriter& out);
 /// Total: counts, lengths, order and uniqueness are checked.
 Result<TopicCatalogue, DecodeError> decode_topic_catalogue(ByteReader& in);

@@ -1,5 +1,6 @@
 // A request is carried out once, however often its connection brings it: who was told that nothing was done may go on
 // as if nothing were done.
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "bench.h"
@@ -69,6 +70,42 @@ TEST_CASE("of a connection that has ended nothing is kept", "[broker]") {
     bench.advance(milliseconds(50));
     REQUIRE(bench.transfer_to(leader == 1 ? 2 : 1));
     REQUIRE(bench.at(leader).newest_requests.empty());
+}
+
+// Nothing remembers who holds an id: two that were given one and the same would take each other's records for repeats.
+TEST_CASE("nobody is given a producer id twice, not even who names it (T2)", "[broker]") {
+    Bench bench = formed_group();
+    const std::int32_t leader = bench.serving();
+    std::vector<std::int64_t> given;
+    for (const std::int64_t named : {-1, 1, 1, 99'999}) {
+        const CorrelationId asked =
+            bench.ask(leader, clients::InitProducerIdRequest{ProducerId(named), ProducerEpoch(0)});
+        REQUIRE(bench.advance_until([&] { return bench.is_answered(asked, ErrorCode::kNone); }));
+        const auto& body = std::get<clients::InitProducerIdAnswer>(bench.answer_to(asked)->body);
+        REQUIRE(body.producer_epoch == ProducerEpoch(0));
+        REQUIRE(std::ranges::find(given, body.producer_id.value) == given.end());
+        given.push_back(body.producer_id.value);
+    }
+}
+
+TEST_CASE("an operator hears of a transfer when it has begun an election, or has not in time (R10)", "[broker]") {
+    Bench bench = formed_group();
+    const std::int32_t leader = bench.serving();
+    const std::int32_t target = leader == 1 ? 2 : 1;
+    SECTION("done") {
+        const CorrelationId asked = bench.ask(leader, clients::TransferLeadershipRequest{BrokerId(target)});
+        REQUIRE(bench.advance_until([&] { return bench.is_answered(asked, ErrorCode::kNone); }));
+        REQUIRE(bench.advance_until([&] { return bench.serving() == target; }));
+    }
+    SECTION("the target does not answer") {
+        bench.cut_off(target);
+        const CorrelationId asked = bench.ask(leader, clients::TransferLeadershipRequest{BrokerId(target)});
+        REQUIRE(bench.answer_to(asked) == nullptr);
+        const CorrelationId second = bench.ask(leader, clients::TransferLeadershipRequest{BrokerId(target)});
+        REQUIRE(bench.is_answered(second, ErrorCode::kTransferFailed));
+        REQUIRE(bench.advance_until([&] { return bench.is_answered(asked, ErrorCode::kTransferFailed); }));
+        REQUIRE(bench.serving() == leader);
+    }
 }
 
 }  // namespace tidelock::broker

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "bench.h"
+#include "protocol/broker/step.h"
 
 namespace tidelock::broker {
 namespace {
@@ -330,6 +331,22 @@ TEST_CASE("counts that no group could hold are refused (F2)", "[broker]") {
             bench.ask(leader, clients::SetTopicConfigRequest{"orders", {{"retention.records", value}}});
         REQUIRE(bench.is_answered(set, ErrorCode::kInvalidConfig));
     }
+}
+
+// What is written down and cannot be read at the next boot is damage: every log would be copied anew.
+TEST_CASE("a manifest that no catalogue can hold is not taken over (F1)", "[broker]") {
+    const std::string long_name(storage::kTopicNameBytesMax + 1, 'x');
+    const replication::ManifestTopic good{"orders", TopicId(7), 1, false, {}};
+    const std::vector<std::vector<replication::ManifestTopic>> table = {
+        {{"orders", TopicId(0), 1, false, {}}},
+        {{"orders", TopicId(7), 0, false, {}}},
+        {{"orders", TopicId(7), std::numeric_limits<std::int32_t>::max(), false, {}}},
+        {{long_name, TopicId(7), 1, false, {}}},
+        {good, {"orders2", TopicId(7), 1, false, {}}},
+        {{"orders", TopicId(7), 1, false, {{"no such key", "1"}}}},
+    };
+    for (const auto& topics : table) REQUIRE_FALSE(catalogue_of(replication::Manifest{topics, {}}).has_value());
+    REQUIRE(catalogue_of(replication::Manifest{{good}, {}}).has_value());
 }
 
 }  // namespace tidelock::broker
