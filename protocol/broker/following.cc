@@ -14,7 +14,7 @@ constexpr std::size_t kCatalogueWritesMax = 100;
 /// without its records leads after every member had hidden it, and nobody shows it again (F2).
 Offset kept_below(const Broker& broker, TopicPartition tp) {
     const storage::TopicEntry* topic = broker.topics.find(tp.topic);
-    if (topic != nullptr && topic->config.is_deleting) return broker.logs.view(tp)->log_start_offset;
+    if (topic != nullptr && topic->config.is_deleting) return Offset(0);
     return broker.partitions.at(tp).high_watermark.value();
 }
 

@@ -75,6 +75,9 @@ TruncationStep TruncationHandshake::on_answer(const LeaderEpochEnd& answer) {
 
 TruncationStep TruncationHandshake::finish(Offset target) const {
     if (target < high_watermark_) return CutRefused{target, high_watermark_};  // L8
+    // Only where nothing is protected: a topic that is being deleted. What is below the own start is not here to be
+    // kept.
+    if (target < log_start_offset_) return ResetTo{target};
     // An epoch this copy led without writing ends where its log ends: no record goes, but its entry has to (F5,
     // FINDING-1).
     if (target < log_end_offset_ || drops_epochs_) return TruncateTo{target};

@@ -28,7 +28,7 @@ struct LocalCopy {
     std::span<const EpochStart> history;
     Offset log_start_offset;
     Offset log_end_offset;
-    Offset high_watermark;  // also the confirmed prefix that L8 protects
+    Offset high_watermark;  // the confirmed prefix that L8 protects; 0 where nothing is to be kept (F2)
 };
 
 /// The leader's answer for one partition: epoch_end of the asked epoch, and its own bounds.

@@ -168,6 +168,14 @@ TEST_CASE(
     CHECK(above.on_answer(answer) == TruncationStep(CutRefused{Offset(15), Offset(18)}));
 }
 
+TEST_CASE("F2: a copy that protects nothing starts over below its own log start, where its leader ends") {
+    const History history = {entry(1, 10)};
+    const LeaderEpochEnd answer{EpochEnd{LeaderEpoch(1), Offset(5)}, Offset(0), Offset(5)};
+    TruncationHandshake handshake;
+    REQUIRE(std::holds_alternative<AskEpochEnd>(handshake.begin({history, Offset(10), Offset(12), Offset(0)})));
+    CHECK(handshake.on_answer(answer) == TruncationStep(ResetTo{Offset(5)}));
+}
+
 TEST_CASE("F5: an epoch that wrote nothing and that the leader never had loses its entry, not a record (FINDING-1)") {
     const History history = {entry(1, 0), entry(4, 3)};
     TruncationHandshake handshake;
