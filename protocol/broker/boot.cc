@@ -212,7 +212,7 @@ void align_logs(Step& step) {
         else
             observe(step, TopicShrunk{tp.topic, topic->partition_count});
     }
-    for (const storage::TopicEntry& topic : broker.topics.topics)
+    for (const storage::TopicEntry& topic : broker.topics.topics) {
         for (std::int32_t p = 0; p < topic.partition_count; ++p) {
             const TopicPartition tp{topic.id, PartitionIndex(p)};
             if (!broker.logs.view(tp)) {
@@ -221,6 +221,8 @@ void align_logs(Step& step) {
             }
             add_partition(step, tp);
         }
+        if (topic.config.is_deleting) observe(step, TopicHidden{topic.id});
+    }
 }
 
 void observe_raft_state(Step& step) {

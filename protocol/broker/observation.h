@@ -186,7 +186,8 @@ struct TopicShrunk {
     std::int32_t partitions;
     bool operator==(const TopicShrunk&) const = default;
 };
-/// The topic is being deleted: not served to clients any more, its records still kept, copied and counted (F2).
+/// The topic is being deleted: not served to clients any more, its records still kept, copied and counted (F2). Told
+/// again by every life that begins so.
 struct TopicHidden {
     TopicId topic;
     bool operator==(const TopicHidden&) const = default;

@@ -165,6 +165,7 @@ void apply_catalogue(Step& step, const storage::TopicCatalogue& catalogue) {
         }
         storage::TopicEntry nothing = topic;
         nothing.partition_count = 0;
+        nothing.config.is_deleting = false;
         change_topic(step, known == nullptr ? nothing : *known, topic);
     }
     drain_store(step);
