@@ -209,6 +209,7 @@ struct Checker::FactHearing {
     }
     void operator()(const BrokerBooted&) const {}
     void operator()(const JournalFoundBad&) const {}
+    void operator()(const ClientTopicNamed&) const {}
     void operator()(const TopicDeletionAsked&) const {}
     void operator()(const RecordDeletionAsked&) const {}
     void operator()(const HealBegan&) const {}
@@ -238,6 +239,7 @@ struct Checker::CallHearing {
         parts.client_history.judge(call, o);
         parts.producer_order.judge(call, o);
         parts.offsets_monotonic.judge(call, o);
+        parts.view.end_topic_deletion(parts.view.name_of(o.topic), call.outcome);
     }
     void operator()(const DeleteRecordsCall& o) const { parts.client_history.judge(call, o); }
     void operator()(const CreateTopicCall& o) const { parts.client_history.judge(call, o); }

@@ -67,7 +67,7 @@ PartitionNumber ClusterView::number_of(const TopicPartition& partition) {
     view.partition = partition;
     view.name = name_of(partition);
     for (const TopicView& topic : topics_) {
-        if (topic.topic == partition.topic) view.may_vanish = topic.may_vanish;
+        if (topic.topic == partition.topic) view.may_vanish = topic.deletion_count > 0;
     }
     partitions_.push_back(std::move(view));
     numbers_.emplace(partition, number.value);
@@ -89,6 +89,11 @@ std::string ClusterView::name_of(const TopicPartition& partition) const {
         if (topic.topic == partition.topic && !topic.name.empty()) name = topic.name;
     }
     return name + "-" + std::to_string(partition.partition.value);
+}
+
+std::string ClusterView::name_of(ClientTopic topic) const {
+    const auto known = client_topics_.find(topic);
+    return known == client_topics_.end() ? std::string() : known->second;
 }
 
 bool ClusterView::holds(const CopyView& copy, const PartitionView& partition, BatchNumber batch) const {
@@ -185,34 +190,55 @@ void ClusterView::settle_disk(BrokerView& broker) {
     broker.disk_fault_pending = broker.shared_fault_pending = false;
 }
 
+void ClusterView::count_deletion(TopicView& topic, std::int32_t change) {
+    topic.deletion_count += change;
+    for (PartitionView& partition : partitions_) {
+        if (partition.partition.topic == topic.topic) partition.may_vanish = topic.deletion_count > 0;
+    }
+}
+
 void ClusterView::ask_topic_deletion(const std::string& topic_name) {
-    bool known = false;
+    // The creation may still be under way: then it is the next topic of that name that may vanish.
+    TopicDeletion& deletion = deletions_.emplace_back(TopicDeletion{topic_name, {}, true});
     for (TopicView& topic : topics_) {
-        if (topic.name != topic_name || topic.may_vanish) continue;
-        known = topic.may_vanish = true;
-        for (PartitionView& partition : partitions_) {
-            if (partition.partition.topic == topic.topic) partition.may_vanish = true;
+        if (topic.name != topic_name) continue;
+        if (topic.deletion_count == 0) deletion.takes_next = false;
+        deletion.may_take.push_back(topic.topic);
+        count_deletion(topic, 1);
+    }
+}
+
+void ClusterView::end_topic_deletion(const std::string& topic_name, Outcome outcome) {
+    const auto deletion = std::ranges::find_if(
+        deletions_, [&](const TopicDeletion& each) { return each.topic_name == topic_name && !each.has_ended; });
+    if (deletion == deletions_.end()) return;
+    deletion->has_ended = true;
+    if (outcome == Outcome::kFailed) {
+        for (TopicView& topic : topics_) {
+            if (std::ranges::find(deletion->may_take, topic.topic) != deletion->may_take.end())
+                count_deletion(topic, -1);
         }
     }
-    // The creation may still be under way: then it is the next topic of that name that may vanish.
-    if (!known) deletions_pending_.push_back(topic_name);
+    if (outcome != Outcome::kUnknown || !deletion->takes_next) deletions_.erase(deletion);
 }
 
 ClusterView::TopicView& ClusterView::topic_of(TopicId id, const std::string& name) {
     for (TopicView& topic : topics_) {
         if (topic.topic == id) return topic;
     }
-    const auto pending = std::find(deletions_pending_.begin(), deletions_pending_.end(), name);
-    const bool may_vanish = pending != deletions_pending_.end();
-    if (may_vanish) deletions_pending_.erase(pending);
-    topics_.emplace_back(TopicView{id, name, may_vanish});
+    TopicView& topic = topics_.emplace_back(TopicView{id, name});
     // A broker may have recovered its logs before anybody told what they are called.
     for (PartitionView& partition : partitions_) {
-        if (partition.partition.topic != id) continue;
-        partition.name = name_of(partition.partition);
-        partition.may_vanish = may_vanish;
+        if (partition.partition.topic == id) partition.name = name_of(partition.partition);
     }
-    return topics_.back();
+    const auto deletion = std::ranges::find_if(
+        deletions_, [&](const TopicDeletion& each) { return each.topic_name == name && each.takes_next; });
+    if (deletion == deletions_.end()) return topic;
+    count_deletion(topic, 1);
+    deletion->takes_next = false;
+    deletion->may_take.push_back(id);
+    if (deletion->has_ended) deletions_.erase(deletion);
+    return topic;
 }
 
 void ClusterView::create_partitions(BrokerView& broker, TopicId topic, std::int32_t partitions) {
@@ -253,6 +279,7 @@ void ClusterView::on_fact(const HostFact& fact) {
         void operator()(const OperatorRejoinedEmpty& f) const { view.destroy_disk(view.broker_of(f.broker)); }
         void operator()(const DiskDamaged& f) const { view.damage_disk(f); }
         void operator()(const DiskSound& f) const { settle_disk(view.broker_of(f.broker)); }
+        void operator()(const ClientTopicNamed& f) const { view.client_topics_.insert_or_assign(f.topic, f.name); }
         void operator()(const TopicDeletionAsked& f) const { view.ask_topic_deletion(f.topic_name); }
         void operator()(const RecordDeletionAsked& f) const {
             for (PartitionView& partition : view.partitions_) {

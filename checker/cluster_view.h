@@ -71,7 +71,7 @@ struct BrokerView {
 struct PartitionView {
     TopicPartition partition;
     std::string name;         // "x-0"
-    bool may_vanish = false;  // its deletion was asked for
+    bool may_vanish = false;  // a deletion that did not fail for sure may take it
     BatchTable table;
     StablePrefix confirmed;            // acknowledged by policy
     StablePrefix served;               // shown to consumers
@@ -129,6 +129,11 @@ class ClusterView {
     [[nodiscard]] bool once_held_as(const Replica& member, const CopyView& copy, Offset offset) const;
 
     void on_fact(const HostFact& fact);
+    /// The deletion of topics of that name that is under way has returned. What failed for sure takes nothing; one that
+    /// found no topic to take may take a later one only if nobody knows how it ended.
+    void end_topic_deletion(const std::string& topic_name, Outcome outcome);
+    /// What clients call the topic of that number; empty when nobody told.
+    [[nodiscard]] std::string name_of(ClientTopic topic) const;
     /// A life begins without its host fact having been told.
     void begin_life(BrokerId id, std::uint32_t life);
     /// Takes the observation in; call after the invariants have judged it.
@@ -155,9 +160,17 @@ class ClusterView {
     struct TopicView {
         TopicId topic;
         std::string name;
-        bool may_vanish;
+        std::int32_t deletion_count = 0;  // that were asked for and did not fail for sure
+    };
+    /// A deletion that was asked for, and may still change what it takes.
+    struct TopicDeletion {
+        std::string topic_name;
+        std::vector<TopicId> may_take;
+        bool takes_next;         // no topic of that name was there: it is the next one that it may take
+        bool has_ended = false;  // nobody knows how
     };
     TopicView& topic_of(TopicId topic, const std::string& name);
+    void count_deletion(TopicView& topic, std::int32_t change);
 
     Settings settings_;
     std::vector<BrokerView> brokers_;  // sorted by id
@@ -165,7 +178,8 @@ class ClusterView {
     FlatMap<TopicPartition, std::uint32_t> numbers_;
     mutable std::optional<std::pair<TopicPartition, PartitionNumber>> last_found_;  // most lookups repeat
     std::vector<TopicView> topics_;                                                 // by creation
-    std::vector<std::string> deletions_pending_;  // names whose deletion was asked while no such topic was known
+    std::vector<TopicDeletion> deletions_;
+    FlatMap<ClientTopic, std::string> client_topics_;
     ClaimView newest_claim_;
     std::vector<ClaimMoment> claim_moments_;  // by rising leader epoch
 };

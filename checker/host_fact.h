@@ -7,6 +7,7 @@
 #include <string>
 #include <variant>
 
+#include "checker/history.h"
 #include "protocol/base/ids.h"
 
 namespace tidelock::checker {
@@ -51,7 +52,13 @@ struct DiskSound {
 struct OperatorRejoinedEmpty {
     BrokerId broker;
 };
-/// An administrator is about to send a deletion: from now on the topics of that name may vanish at any broker.
+/// Which name clients' calls mean by this number; told before the first of them returns.
+struct ClientTopicNamed {
+    ClientTopic topic;
+    std::string name;
+};
+/// An administrator is about to send a deletion: from now on the topics of that name may vanish at any broker, until
+/// the DeleteTopicCall says that it failed for sure. One at a time for one name.
 struct TopicDeletionAsked {
     std::string topic_name;
 };
@@ -104,7 +111,7 @@ struct MatchNotHeld {
 };
 
 using HostFact = std::variant<BrokerBooted, BrokerKilled, DiskEmptied, DiskDamaged, DiskSound, OperatorRejoinedEmpty,
-                              TopicDeletionAsked, RecordDeletionAsked, HealBegan, PeerAnswered, LeaderActed,
-                              PromiseNotDurable, JournalFoundBad, MatchNotHeld>;
+                              ClientTopicNamed, TopicDeletionAsked, RecordDeletionAsked, HealBegan, PeerAnswered,
+                              LeaderActed, PromiseNotDurable, JournalFoundBad, MatchNotHeld>;
 
 }  // namespace tidelock::checker

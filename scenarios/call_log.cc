@@ -44,7 +44,10 @@ void CallLog::end_all(std::int64_t now_ns) {
 }
 
 checker::ClientTopic CallLog::topic_number(std::string_view name) {
-    return checker::ClientTopic(number_in(topics_, name));
+    const std::size_t known = topics_.size();
+    const checker::ClientTopic topic(number_in(topics_, name));
+    if (topics_.size() > known) name_sink_(topic, topics_.back());
+    return topic;
 }
 
 checker::ClientGroup CallLog::group_number(std::string_view name) {

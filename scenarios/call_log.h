@@ -18,7 +18,9 @@ namespace tidelock::scenarios {
 class CallLog {
   public:
     using Sink = std::function<void(const checker::ClientCall&)>;
-    explicit CallLog(Sink sink) : sink_(std::move(sink)) {}
+    /// Hears of each topic's number and name before any call that means it returns.
+    using NameSink = std::function<void(checker::ClientTopic, const std::string& name)>;
+    CallLog(Sink sink, NameSink name_sink) : sink_(std::move(sink)), name_sink_(std::move(name_sink)) {}
 
     /// A call left its client at this true time.
     void begin(checker::ClientId client, std::int64_t now_ns, decltype(checker::ClientCall::operation) operation);
@@ -41,6 +43,7 @@ class CallLog {
 
   private:
     Sink sink_;
+    NameSink name_sink_;
     std::map<checker::ClientId, checker::ClientCall> pending_;
     std::vector<std::string> topics_;
     std::vector<std::string> groups_;

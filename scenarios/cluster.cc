@@ -64,7 +64,10 @@ Cluster::Cluster(const Plan& plan, sim::DigestRecording recording)
     : plan_(plan),
       world_(world_config(plan, recording), plan.seed),
       checker_(checker_settings(plan)),
-      calls_([this](const checker::ClientCall& call) { on_call(call); }),
+      calls_([this](const checker::ClientCall& call) { on_call(call); },
+             [this](checker::ClientTopic topic, const std::string& name) {
+                 tell_checker(checker::ClientTopicNamed{topic, name});
+             }),
       atlas_(static_cast<std::size_t>(plan.settings[Setting::kBrokers]), damage_tolerated(plan)) {
     workload_.plan = &plan_;
     workload_.calls = &calls_;

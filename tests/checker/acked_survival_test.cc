@@ -166,6 +166,77 @@ TEST_CASE("a topic whose deletion was asked for may vanish, any other may not") 
     }
 }
 
+TEST_CASE("a topic may vanish while its deletion is under way, and after one that did not fail for sure") {
+    struct Case {
+        const char* what;
+        void (*ask)(Story&);
+        bool excuses;
+    };
+    const std::vector<Case> cases{
+        {"under way", [](Story& story) { story.ask_topic_deletion(); }, true},
+        {"deleted", [](Story& story) { story.delete_topic(Outcome::kOk); }, true},
+        {"nobody knows", [](Story& story) { story.delete_topic(Outcome::kUnknown); }, true},
+        {"refused", [](Story& story) { story.delete_topic(Outcome::kFailed); }, false},
+        {"refused after one that nobody knows of",
+         [](Story& story) { story.delete_topic(Outcome::kUnknown).delete_topic(Outcome::kFailed); }, true},
+        {"refused twice",
+         [](Story& story) { story.delete_topic(Outcome::kFailed).delete_topic(Outcome::kFailed); }, false},
+        {"refused, then asked for again",
+         [](Story& story) { story.delete_topic(Outcome::kFailed).ask_topic_deletion(); }, true},
+    };
+    for (const Case& each : cases) {
+        INFO(each.what);
+        Story story = two_of_three_hold_it();
+        each.ask(story);
+        story.kill(1).lead(3, 2);
+        REQUIRE(story.breaks("acked-survival") == !each.excuses);
+    }
+}
+
+/// Topic "x" is gone, and comes again under another id; broker 1 confirms offset 0 of it on brokers 1 and 2 only, and
+/// broker 3 takes over without it.
+Story& come_again_and_lose(Story& story) {
+    constexpr TopicPartition kAgain{TopicId(8), PartitionIndex(0)};
+    for (const int broker : {1, 2, 3}) story.see(broker, broker::TopicDropped{kX0.topic});
+    for (const int broker : {1, 2, 3}) story.see(broker, broker::TopicCreated{kAgain.topic, "x", 1});
+    story.propose_set(1, 1, replicas({1, 2})).commit_set(1, 1, replicas({1, 2})).wait_for(1, 1, replicas({1, 2}));
+    for (const int broker : {1, 2}) {
+        story.see(broker, broker::BatchAppended{kAgain, summary_of({0}), broker == 1});
+        story.see(broker, broker::DurableEndAdvanced{kAgain, Offset(1)});
+    }
+    story.see(1, broker::HighWatermarkAdvanced{kAgain, LeaderEpoch(1), Offset(1), true});
+    story.see(1, broker::RecordsAcknowledged{kAgain, Offset(0), Offset(0), LeaderEpoch(1),
+                                             broker::AcknowledgedBy::kPolicy, false});
+    return story.kill(1).lead(3, 2);
+}
+
+TEST_CASE("a deletion takes the next topic of its name only if it found none and nobody knows how it ended") {
+    struct Case {
+        const char* what;
+        void (*ask)(Story&);
+        bool excuses;
+    };
+    const std::vector<Case> cases{
+        {"the first topic was deleted", [](Story& story) { story.delete_topic(Outcome::kOk); }, false},
+        {"perhaps, and then for sure",
+         [](Story& story) { story.delete_topic(Outcome::kUnknown).delete_topic(Outcome::kOk); }, false},
+        {"perhaps, and there was none any more",
+         [](Story& story) { story.delete_topic(Outcome::kUnknown).delete_topic(Outcome::kFailed); }, false},
+        {"perhaps twice",
+         [](Story& story) { story.delete_topic(Outcome::kUnknown).delete_topic(Outcome::kUnknown); }, true},
+        {"asked for again, and under way",
+         [](Story& story) { story.delete_topic(Outcome::kOk).ask_topic_deletion(); }, true},
+    };
+    for (const Case& each : cases) {
+        INFO(each.what);
+        Story story;
+        story.lead(1, 1).confirm(1, {2, 3}, {0});
+        each.ask(story);
+        come_again_and_lose(story);
+        REQUIRE(story.breaks("acked-survival") == !each.excuses);
+    }
+}
+
 TEST_CASE("the leader at the end must hold what was confirmed") {
     for (const int leader : {2, 3}) {
         Story story = two_of_three_hold_it();

@@ -130,6 +130,18 @@ class Story {
         return see(broker, found);
     }
 
+    /// An administrator asks for the deletion of "x", and hears how it ended.
+    Story& ask_topic_deletion() {
+        fact(ClientTopicNamed{kClientX0.topic, "x"});
+        return fact(TopicDeletionAsked{"x"});
+    }
+    Story& end_topic_deletion(Outcome outcome) {
+        ++now;
+        checker.on_call(ClientCall{ClientId(1), now, now, now, outcome, DeleteTopicCall{kClientX0.topic}});
+        return *this;
+    }
+    Story& delete_topic(Outcome outcome) { return ask_topic_deletion().end_topic_deletion(outcome); }
+
     /// `leader` appends the batch, `followers` copy it, it is durable everywhere, and confirmed.
     Story& confirm(int leader, std::initializer_list<int> followers, const BatchSpec& batch) {
         const std::int64_t end = batch.base + batch.count;
