@@ -28,6 +28,15 @@ std::int32_t destroyed_copies_tolerated(const Settings& settings) {
     return std::max(0, std::min(settings.min_insync_replicas, majority_of(settings)) - 1);
 }
 
+void LostRange::add_below(Offset end) {
+    below = empty() ? end : std::max(below, end);
+    from = Offset(0);
+}
+
+void LostRange::get_back(Offset end) {
+    from = std::max(from, end);
+}
+
 ClusterView::ClusterView(Settings settings) : settings_(std::move(settings)) {
     for (const BrokerId member : settings_.members) {
         BrokerView broker;
@@ -108,14 +117,14 @@ bool ClusterView::holds_durably(const CopyView& copy, const PartitionView& parti
     return copy.durable_end_offset > partition.table.summary(batch).last_offset;
 }
 
-bool ClusterView::once_held(const CopyView& copy, Offset offset) {
-    return std::max(copy.destroyed_below, copy.gave_up_below) > offset;
+bool ClusterView::has_lost(const CopyView& copy, Offset offset) {
+    return copy.destroyed.contains(offset) || copy.gave_up.contains(offset);
 }
 
 bool ClusterView::once_held_as(const Replica& member, const CopyView& copy, Offset offset) const {
-    const bool is_former =
-        member.incarnation != broker(member.broker).data_incarnation || member.incarnation == copy.lost_under;
-    return is_former && once_held(copy, offset);
+    const bool is_former = member.incarnation != broker(member.broker).data_incarnation;
+    if (is_former) return copy.once_held_below > offset;
+    return member.incarnation == copy.lost_under && has_lost(copy, offset);
 }
 
 const ClaimMoment* ClusterView::superseded_at(LeaderEpoch leader_epoch) const {
@@ -149,12 +158,38 @@ void ClusterView::begin_life(BrokerId id, std::uint32_t life) {
 }
 
 void ClusterView::destroy(CopyView& copy, Incarnation data_incarnation) {
-    const Offset destroyed_below = std::max(copy.destroyed_below, copy.durable_end_offset);
-    const Offset gave_up_below = copy.gave_up_below;
-    copy = CopyView{};
-    copy.destroyed_below = destroyed_below;
-    copy.gave_up_below = gave_up_below;
+    lose(copy, data_incarnation);
+    CopyView lost;
+    lost.destroyed = copy.destroyed;
+    lost.gave_up = copy.gave_up;
+    lost.once_held_below = copy.once_held_below;
+    lost.lost_under = copy.lost_under;
+    copy = std::move(lost);
+}
+
+void ClusterView::lose(CopyView& copy, Incarnation data_incarnation) {
+    copy.destroyed.add_below(copy.durable_end_offset);
+    copy.once_held_below = std::max(copy.once_held_below, copy.durable_end_offset);
     copy.lost_under = data_incarnation;
+}
+
+bool ClusterView::follows(const CopyView& copy, const PartitionView& partition, const StablePrefix& prefix) const {
+    const Offset end = std::min(prefix.end, copy.durable_end_offset);
+    if (end <= std::max(copy.log_start_offset, partition.legal_start)) return true;
+    const BatchNumber last = prefix.batches.holding(partition.table, end - 1);
+    return last == kNoBatch || holds(copy, partition, last);
+}
+
+void ClusterView::get_back(CopyView& copy, const PartitionView& partition) const {
+    if (copy.destroyed.empty() && copy.gave_up.empty()) {
+        copy.lost_under = Incarnation(0);
+        return;
+    }
+    // What was lost for good is still to be accounted for when a leader opens without it.
+    if (!follows(copy, partition, partition.confirmed) || !follows(copy, partition, partition.served)) return;
+    copy.destroyed.get_back(copy.durable_end_offset);
+    copy.gave_up.get_back(copy.durable_end_offset);
+    if (copy.destroyed.empty() && copy.gave_up.empty()) copy.lost_under = Incarnation(0);
 }
 
 void ClusterView::destroy_disk(BrokerView& broker) {
@@ -171,21 +206,23 @@ void ClusterView::damage_disk(const DiskDamaged& fact) {
         if (fact.partition && partitions_[at].partition != *fact.partition) continue;
         // What the damage hit is not known before the broker reads it: the log stays in the view until then.
         CopyView& copy = broker.copies[at];
-        copy.destroyed_below = std::max(copy.destroyed_below, copy.durable_end_offset);
-        copy.lost_under = broker.data_incarnation;
+        lose(copy, broker.data_incarnation);
         if (!fact.partition) continue;
         copy.fault_pending = true;
         copy.reset_pending = false;  // what is copied anew already is not whole again when it is durable
     }
 }
 
-/// What the broker has found damaged, or has not found at all, is excused until it is copied anew.
+/// What the broker has found damaged, or has not found at all, is excused until it is copied anew; what a copy that is
+/// whole holds was not lost.
 void ClusterView::settle_disk(BrokerView& broker) {
-    for (CopyView& copy : broker.copies) {
+    for (std::size_t at = 0; at < broker.copies.size(); ++at) {
+        CopyView& copy = broker.copies[at];
         const bool was_hit = copy.fault_pending || broker.shared_fault_pending;
         const bool is_there = copy.recovered || copy.durable_end_offset <= copy.log_start_offset;
         const bool is_whole = is_there && !copy.damaged && !copy.reset_pending;
         copy.fault_pending = was_hit && copy.exists && !is_whole;
+        if (is_whole) get_back(copy, partitions_[at]);
     }
     broker.disk_fault_pending = broker.shared_fault_pending = false;
 }
@@ -278,7 +315,7 @@ void ClusterView::on_fact(const HostFact& fact) {
         void operator()(const DiskEmptied& f) const { view.destroy_disk(view.broker_of(f.broker)); }
         void operator()(const OperatorRejoinedEmpty& f) const { view.destroy_disk(view.broker_of(f.broker)); }
         void operator()(const DiskDamaged& f) const { view.damage_disk(f); }
-        void operator()(const DiskSound& f) const { settle_disk(view.broker_of(f.broker)); }
+        void operator()(const DiskSound& f) const { view.settle_disk(view.broker_of(f.broker)); }
         void operator()(const ClientTopicNamed& f) const { view.client_topics_.insert_or_assign(f.topic, f.name); }
         void operator()(const TopicDeletionAsked& f) const { view.ask_topic_deletion(f.topic_name); }
         void operator()(const RecordDeletionAsked& f) const {

@@ -19,6 +19,19 @@ namespace tidelock::checker {
 /// Number of a partition in the view.
 using PartitionNumber = Tagged<struct PartitionNumberTag, std::uint32_t>;
 
+/// Durable records that a copy lost and has not got back: [from, below).
+struct LostRange {
+    Offset from;
+    Offset below;
+
+    [[nodiscard]] bool empty() const { return from >= below; }
+    [[nodiscard]] bool contains(Offset offset) const { return from <= offset && offset < below; }
+    /// All below `end` is lost, besides what was lost before.
+    void add_below(Offset end);
+    /// The copy holds all below `end` again.
+    void get_back(Offset end);
+};
+
 /// One broker's copy of one partition. A broker that is down still has its copies.
 struct CopyView {
     bool exists = false;
@@ -33,9 +46,10 @@ struct CopyView {
     Offset epoch_start_offset;                // its log end when its broker's last claim committed
     Offset served_high_watermark;             // told to a consumer under that epoch
     Incarnation durable_under;                // data incarnation when the durable end last rose; 0: not seen
-    Offset destroyed_below;                   // a disk fault took durable records below it, at some time
-    Offset gave_up_below;        // the broker itself dropped durable records below it (L3, L4), at some time
-    Incarnation lost_under;      // data incarnation when a disk fault last took records; 0: never
+    LostRange destroyed;                      // a disk fault took them, as far as anybody knows
+    LostRange gave_up;                        // the broker itself dropped them (L3, L4)
+    Offset once_held_below;      // below it a former life of the data held records that are in a range above, or were
+    Incarnation lost_under;      // data incarnation when a disk fault last took records; 0: nothing is lost
     bool fault_pending = false;  // a fault hit this copy's files; it was not copied anew, nor found whole, since
     bool reset_pending = false;  // it is being copied anew; not durably so far
     BatchRun batches;
@@ -122,10 +136,11 @@ class ClusterView {
     /// ... and the batch is durable there and the copy is not damaged. (Received is enough where positions are not
     /// durable.)
     [[nodiscard]] bool holds_durably(const CopyView& copy, const PartitionView& partition, BatchNumber batch) const;
-    /// True when the copy once held `offset` durably and lost it by a fault or by a discard that renews the
-    /// incarnation: a position told before may still be under way.
-    [[nodiscard]] static bool once_held(const CopyView& copy, Offset offset);
-    /// ... while it was the life of the data that a set names as `member`: a later life has to hold it again.
+    /// True when the copy held `offset` durably, lost it by a fault or by a discard that renews the incarnation, and
+    /// has not got it back.
+    [[nodiscard]] static bool has_lost(const CopyView& copy, Offset offset);
+    /// True when it held `offset` while it was the life of the data that a set names as `member`, and lost it so: a
+    /// position told before may still be under way. A later life has to hold it again, and so has one that got it back.
     [[nodiscard]] bool once_held_as(const Replica& member, const CopyView& copy, Offset offset) const;
 
     void on_fact(const HostFact& fact);
@@ -151,9 +166,14 @@ class ClusterView {
     void create_partitions(BrokerView& broker, TopicId topic, std::int32_t partitions);
     /// A fault took the copy, while `data_incarnation` was the life of the data.
     static void destroy(CopyView& copy, Incarnation data_incarnation);
+    /// A fault took what the copy holds durably, or may have; its log stays in the view.
+    static void lose(CopyView& copy, Incarnation data_incarnation);
+    /// What the copy holds durably, if that is all that was confirmed and served so far, is lost no longer.
+    void get_back(CopyView& copy, const PartitionView& partition) const;
+    [[nodiscard]] bool follows(const CopyView& copy, const PartitionView& partition, const StablePrefix& prefix) const;
     void destroy_disk(BrokerView& broker);
     void damage_disk(const DiskDamaged& fact);
-    static void settle_disk(BrokerView& broker);
+    void settle_disk(BrokerView& broker);
     void take_claim(LeaderEpoch leader_epoch, BrokerId leader);
     void ask_topic_deletion(const std::string& topic_name);
 

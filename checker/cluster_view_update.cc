@@ -150,7 +150,8 @@ struct ViewUpdate {
     void operator()(const broker::LogReset& o) const {
         CopyView& copy = view.copy_of(broker, view.number_of(o.partition));
         if (o.reason != broker::ResetReason::kBehindLogStart) {
-            copy.gave_up_below = std::max(copy.gave_up_below, copy.durable_end_offset);
+            copy.gave_up.add_below(copy.durable_end_offset);
+            copy.once_held_below = std::max(copy.once_held_below, copy.durable_end_offset);
         }
         copy.batches.clear();
         copy.damaged = false;
@@ -171,12 +172,15 @@ struct ViewUpdate {
             partition(number).legal_start = std::max(partition(number).legal_start, o.log_start_offset);
     }
     void operator()(const broker::DurableEndAdvanced& o) const {
-        CopyView& copy = view.copy_of(broker, view.number_of(o.partition));
+        const PartitionNumber number = view.number_of(o.partition);
+        CopyView& copy = view.copy_of(broker, number);
         copy.durable_end_offset = o.durable_end_offset;
         // Of an empty copy it may tell the end of a commit that began before the reset.
         const bool holds_records = o.durable_end_offset > copy.log_start_offset;
         if (holds_records && std::exchange(copy.reset_pending, false)) copy.fault_pending = false;
-        if (holds_records && !copy.damaged) copy.durable_under = broker.data_incarnation;
+        if (!holds_records || copy.damaged) return;
+        copy.durable_under = broker.data_incarnation;
+        if (!copy.fault_pending && !broker.shared_fault_pending) view.get_back(copy, partition(number));
     }
     void operator()(const broker::DamageFound& o) const {
         CopyView& copy = view.copy_of(broker, view.number_of(o.partition));
@@ -187,8 +191,7 @@ struct ViewUpdate {
     /// may still be counted.
     void lose_to_fault(CopyView& copy) const {
         if (!copy.fault_pending && !broker.shared_fault_pending) return;
-        copy.destroyed_below = std::max(copy.destroyed_below, copy.durable_end_offset);
-        copy.lost_under = broker.data_incarnation;
+        ClusterView::lose(copy, broker.data_incarnation);
     }
 
     void operator()(const broker::HighWatermarkAdvanced& o) const {

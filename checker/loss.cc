@@ -9,9 +9,28 @@
 namespace tidelock::checker {
 namespace {
 
-bool is_destroyed_at(const ClusterView& view, const PartitionView& partition, const CopyView& copy, Offset offset) {
-    if (copy.destroyed_below <= offset) return false;
-    return !view.holds_durably(copy, partition, copy.batches.holding(partition.table, offset));
+/// A record of a stable prefix.
+struct Wanted {
+    Offset offset;
+    BatchNumber batch;  // that holds it; kNoBatch: not known
+};
+
+/// Something else in its place is not the record got back.
+bool is_destroyed_at(const ClusterView& view, const PartitionView& partition, const CopyView& copy,
+                     const Wanted& wanted) {
+    if (!copy.destroyed.contains(wanted.offset)) return false;
+    const BatchNumber held = copy.batches.holding(partition.table, wanted.offset);
+    const bool is_there = held == wanted.batch || wanted.batch == kNoBatch;
+    return !is_there || !view.holds_durably(copy, partition, held);
+}
+
+/// Brokers whose copy of the record was destroyed by a disk fault and which have not got it back.
+std::int32_t destroyed_copy_count(const ClusterView& view, PartitionNumber number, const Wanted& wanted) {
+    std::int32_t count = 0;
+    for (const BrokerView& broker : view.brokers()) {
+        if (is_destroyed_at(view, view.partition(number), view.copy(broker, number), wanted)) ++count;
+    }
+    return count;
 }
 
 /// The first offset of `prefix` below `end` that the copy does not have.
@@ -31,15 +50,15 @@ std::optional<Offset> first_missing(const ClusterView& view, const PartitionView
     return std::max(partition.table.summary(*missing).base_offset, partition.legal_start);
 }
 
-std::string copies_text(const ClusterView& view, PartitionNumber number, Offset offset) {
+std::string copies_text(const ClusterView& view, PartitionNumber number, const Wanted& wanted) {
     const PartitionView& partition = view.partition(number);
     std::string text;
     for (const BrokerView& broker : view.brokers()) {
         const CopyView& copy = view.copy(broker, number);
-        const BatchNumber held = copy.batches.holding(partition.table, offset);
+        const BatchNumber held = copy.batches.holding(partition.table, wanted.offset);
         const char* state = "without it";
         if (!copy.exists) state = "no copy";
-        if (is_destroyed_at(view, partition, copy, offset))
+        if (is_destroyed_at(view, partition, copy, wanted))
             state = "destroyed by a disk fault";
         else if (copy.damaged)
             state = "damaged";
@@ -53,14 +72,6 @@ std::string copies_text(const ClusterView& view, PartitionNumber number, Offset 
 
 }  // namespace
 
-std::int32_t destroyed_copy_count(const ClusterView& view, PartitionNumber number, Offset offset) {
-    std::int32_t count = 0;
-    for (const BrokerView& broker : view.brokers()) {
-        if (is_destroyed_at(view, view.partition(number), view.copy(broker, number), offset)) ++count;
-    }
-    return count;
-}
-
 std::optional<Loss> find_loss(const ClusterView& view, const BrokerView& broker, PartitionNumber number,
                               const StablePrefix& prefix, Offset end) {
     const PartitionView& partition = view.partition(number);
@@ -70,18 +81,18 @@ std::optional<Loss> find_loss(const ClusterView& view, const BrokerView& broker,
 
     Loss loss;
     loss.first_missing = *missing;
-    const std::int32_t destroyed = destroyed_copy_count(view, number, *missing);
+    const Wanted wanted{*missing, prefix.batches.holding(partition.table, *missing)};
+    const std::int32_t destroyed = destroyed_copy_count(view, number, wanted);
     const std::int32_t tolerated = destroyed_copies_tolerated(view.settings());
     loss.is_excused = destroyed > tolerated;
-    const BatchNumber expected = prefix.batches.holding(partition.table, *missing);
     const CopyView& copy = view.copy(broker, number);
     loss.explanation = fmt::format(
         "offset {} is expected to hold {}; broker {}'s log is [{}, {}){}; copies of that offset: {}; {} destroyed by "
         "disk faults, {} "
         "tolerated (G8)",
-        missing->value, expected == kNoBatch ? "a record" : text_of(partition.table.summary(expected)), broker.id.value,
-        copy.log_start_offset.value, copy.log_end_offset.value, copy.damaged ? ", damaged" : "",
-        copies_text(view, number, *missing), destroyed, tolerated);
+        missing->value, wanted.batch == kNoBatch ? "a record" : text_of(partition.table.summary(wanted.batch)),
+        broker.id.value, copy.log_start_offset.value, copy.log_end_offset.value, copy.damaged ? ", damaged" : "",
+        copies_text(view, number, wanted), destroyed, tolerated);
     return loss;
 }
 

@@ -19,7 +19,4 @@ struct Loss {
 std::optional<Loss> find_loss(const ClusterView& view, const BrokerView& broker, PartitionNumber number,
                               const StablePrefix& prefix, Offset end);
 
-/// Brokers whose copy of `offset` was destroyed by a disk fault and which have not got it back.
-std::int32_t destroyed_copy_count(const ClusterView& view, PartitionNumber number, Offset offset);
-
 }  // namespace tidelock::checker

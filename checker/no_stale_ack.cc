@@ -24,7 +24,7 @@ bool leads(const BrokerView& broker, LeaderEpoch leader_epoch) {
 bool is_safe_with(const ClusterView& view, const BrokerView& newest, PartitionNumber number, BatchNumber batch,
                   Offset last_offset) {
     const CopyView& copy = view.copy(newest, number);
-    return view.holds(copy, view.partition(number), batch) || ClusterView::once_held(copy, last_offset);
+    return view.holds(copy, view.partition(number), batch) || ClusterView::has_lost(copy, last_offset);
 }
 
 }  // namespace

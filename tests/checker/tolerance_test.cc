@@ -360,6 +360,76 @@ TEST_CASE("V1: a copy found damaged counts as destroyed whole while a reported f
     }
 }
 
+/// Brokers 1 to 3 have confirmed offsets 0 and 1.
+Story three_hold_two() {
+    Story story;
+    return std::move(story.lead(1, 1).confirm(1, {2, 3}, {0}).confirm(1, {2, 3}, {1}));
+}
+
+TEST_CASE("V1: a copy that got its records back does not count as destroyed any more") {
+    const auto copy_anew = [](Story& story, int broker, std::int64_t end) {
+        story.kill(broker).empty_disk(broker).boot(broker, static_cast<unsigned>(broker * 11));
+        for (std::int64_t base = 0; base < end; ++base) story.copy(broker, {base});
+        if (end > 0) story.durable(broker, end);
+    };
+    struct Case {
+        const char* what;
+        std::int64_t copied_by_2;
+        std::int64_t copied_by_3;
+        bool excuses;
+    };
+    for (const Case& each : {Case{"both copied all", 2, 2, false}, Case{"one copied all", 2, 0, false},
+                             Case{"both lack the last record", 1, 1, true}, Case{"both lack all", 0, 0, true}}) {
+        INFO(each.what);
+        Story story = three_hold_two();
+        copy_anew(story, 2, each.copied_by_2);
+        copy_anew(story, 3, each.copied_by_3);
+        // What broker 2 has got back of offset 1 goes without a fault.
+        story.kill(1).kill(2).boot(2, 22).recover(2, {{0}}).kill(3).boot(3, 33).recover(3, {{0}}).lead(2, 2);
+        REQUIRE(story.breaks("acked-survival") == !each.excuses);
+        REQUIRE(story.checker.fault_budget().losses_excused == (each.excuses ? 1 : 0));
+    }
+}
+
+TEST_CASE("V1: a hit copy that was found whole on a sound disk does not count as destroyed") {
+    for (const bool is_sound : {false, true}) {
+        Story story = three_hold_two();
+        for (const int broker : {2, 3}) {
+            story.damage_disk(broker).kill(broker).boot(broker).recover(broker, {{0}, {1}});
+            if (is_sound) story.disk_is_sound(broker);
+        }
+        for (const int broker : {2, 3})
+            story.kill(broker).boot(broker, static_cast<unsigned>(broker * 11)).recover(broker, {{0}});
+        story.kill(1).lead(2, 2);
+        REQUIRE(story.breaks("acked-survival") == is_sound);
+    }
+}
+
+TEST_CASE("V7: once a hit copy was found whole on a sound disk, its member is counted for what it holds") {
+    for (const bool is_sound : {false, true}) {
+        Story story;
+        story.lead(1, 1).append(1, {0}).durable(1, 1);
+        for (const int follower : {2, 3}) story.copy(follower, {0}).durable(follower, 1);
+        story.damage_disk(2).kill(2).boot(2).recover(2, {{0}});
+        if (is_sound) story.disk_is_sound(2);
+        story.cut(2, 0).high_watermark(1, 1, 1);
+        REQUIRE(story.breaks("isr-complete") == is_sound);
+    }
+}
+
+TEST_CASE("V1: a copy gets back what was confirmed, not whatever stands there now") {
+    for (const bool is_other_lost : {true, false}) {
+        Story story;
+        story.lead(1, 1).confirm(1, {2, 3}, {0});
+        story.propose_set(1, 1, replicas({1, 2})).commit_set(1, 1, replicas({1, 2})).wait_for(1, 1, replicas({1, 2}));
+        story.confirm(1, {2}, {1}).kill(1).kill(2).empty_disk(2).boot(2, 22);
+        if (is_other_lost) story.empty_disk(1);
+        story.claim(3, 2).append(3, {1, 2}).durable(3, 2).copy(2, {0}).copy(2, {1, 2}).durable(2, 2);
+        story.see(3, broker::LeaderServing{LeaderEpoch(2)});
+        REQUIRE(story.breaks("acked-survival") == !is_other_lost);
+    }
+}
+
 TEST_CASE("V4: a fault excuses what is lost until the disk is sound again") {
     for (const bool is_sound : {false, true}) {
         const auto hurt = [is_sound] {
