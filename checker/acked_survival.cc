@@ -133,11 +133,13 @@ void AckedSurvival::judge_leader(const Context& context, const BrokerView& broke
             fmt::format("{}: a confirmed record is lost {}: {}", view.partition(number).name, when, loss->explanation);
         if (loss->is_excused) {
             excuse(budget, context.time_ns, message);
+            view.note_excused_loss(number, broker);
         } else {
             context.log.report(kThis, context.time_ns, std::move(message));
         }
         view.accept_confirmed_loss(number, loss->first_missing);
     }
+    view.note_excused_gaps(broker);
 }
 
 void AckedSurvival::judge(const Context& context, const BrokerView& broker, const broker::LeaderServing& serving,

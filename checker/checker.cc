@@ -226,15 +226,15 @@ struct Checker::CallHearing {
     Parts& parts;
     const ClientCall& call;
 
-    [[nodiscard]] bool is_excused() const { return parts.budget.losses_excused > 0; }
+    const ExcusedLosses& excused;
 
     void operator()(const ProduceCall& o) const {
-        parts.client_history.judge(call, o, parts.log, is_excused());
-        parts.producer_order.judge(call, o, parts.log, is_excused());
+        parts.client_history.judge(call, o, parts.log, excused);
+        parts.producer_order.judge(call, o, parts.log, excused);
     }
-    void operator()(const FetchCall& o) const { parts.client_history.judge(call, o, parts.log, is_excused()); }
+    void operator()(const FetchCall& o) const { parts.client_history.judge(call, o, parts.log, excused); }
     void operator()(const OffsetCommitCall& o) const { parts.offsets_monotonic.judge(call, o); }
-    void operator()(const OffsetFetchCall& o) const { parts.offsets_monotonic.judge(call, o, is_excused()); }
+    void operator()(const OffsetFetchCall& o) const { parts.offsets_monotonic.judge(call, o, excused); }
     void operator()(const DeleteTopicCall& o) const {
         parts.client_history.judge(call, o);
         parts.producer_order.judge(call, o);
@@ -246,12 +246,13 @@ struct Checker::CallHearing {
     void operator()(const GrowTopicCall& o) const { parts.client_history.judge(call, o); }
     void operator()(const ListOffsetsCall&) const {}
     void operator()(const InitProducerIdCall& o) const {
-        if (!is_excused()) parts.producer_order.judge(call, o, parts.log);
+        if (!excused.producers) parts.producer_order.judge(call, o, parts.log);
     }
 };
 
 void Checker::on_call(const ClientCall& call) {
-    std::visit(CallHearing{*parts_, call}, call.operation);
+    const ExcusedLosses excused = parts_->view.excused_losses();
+    std::visit(CallHearing{*parts_, call, excused}, call.operation);
 }
 
 void Checker::at_end(std::int64_t time_ns, const FinalView& view) {
@@ -260,8 +261,7 @@ void Checker::at_end(std::int64_t time_ns, const FinalView& view) {
     if (view.leader) {
         parts.acked_survival.judge_at_end(context, parts.view.broker(*view.leader), parts.view, parts.budget);
     }
-    const bool is_excused = parts.budget.losses_excused > 0;
-    parts.client_history.judge_at_end(time_ns, parts.view.settings(), view, parts.log, is_excused);
+    parts.client_history.judge_at_end(time_ns, parts.view.settings(), view, parts.log, parts.view.excused_losses());
     parts.offsets_monotonic.judge_at_end(parts.log);
     if (!view.judge_progress) return;
     for (const std::string& unmet : unmet_expectations(parts.view.settings(), view)) {

@@ -94,11 +94,13 @@ void ClientHistory::judge_send_order(const ClientCall& call, const ProduceCall& 
     ends.push_back(AckedEnd{call.returned_ns, ends.empty() ? end : std::max(end, ends.back().end)});
 }
 
-void ClientHistory::judge_acked_offset(const ClientCall& call, Offset offset, Value& value, ViolationLog& log) {
+void ClientHistory::judge_acked_offset(const ClientCall& call, Offset offset, Value& value, ViolationLog& log,
+                                       const ExcusedLosses& excused) {
     const Offset before = value.acked_offset;
     if (before.value < 0) ++acknowledged_records_;
     value.acked_offset = offset;
-    if (before.value < 0 || before == offset || !value.is_idempotent) return;
+    // A producer that was forgotten is taken for a new one.
+    if (before.value < 0 || before == offset || !value.is_idempotent || excused.producers) return;
     log.report(
         kThis, call.returned_ns,
         fmt::format("duplicate: {} was acknowledged value {:x} of producer {} at {} offset {}, after offset {} (T2)",
@@ -106,7 +108,8 @@ void ClientHistory::judge_acked_offset(const ClientCall& call, Offset offset, Va
                     offset.value, before.value));
 }
 
-void ClientHistory::judge(const ClientCall& call, const ProduceCall& produce, ViolationLog& log, bool is_excused) {
+void ClientHistory::judge(const ClientCall& call, const ProduceCall& produce, ViolationLog& log,
+                          const ExcusedLosses& excused) {
     const std::uint32_t number = partition_of(produce.partition);
     bool is_fresh = true;
     for (const std::uint64_t sent : produce.values) {
@@ -118,12 +121,13 @@ void ClientHistory::judge(const ClientCall& call, const ProduceCall& produce, Vi
     if (!is_confirmed) return;
 
     Partition& partition = partitions_[number];
-    const bool is_judged = !is_excused && !partition.is_uncertain && call.invoked_ns > partition.judged_from_ns;
+    const bool is_judged =
+        !excused.contains(produce.partition) && !partition.is_uncertain && call.invoked_ns > partition.judged_from_ns;
     if (is_judged) judge_send_order(call, produce, partition, is_fresh, log);
     Offset offset = *produce.base_offset;
     for (const std::uint64_t sent : produce.values) {
         if (is_judged) {
-            judge_acked_offset(call, offset, value_of(sent), log);
+            judge_acked_offset(call, offset, value_of(sent), log, excused);
             learn(partition, offset, sent, call, "was acknowledged", log);
         } else {
             ++acknowledged_records_;
@@ -196,13 +200,15 @@ void ClientHistory::note_read(std::uint32_t number, const ReadRecord& record, Cl
     value.read_ns = time_ns;
 }
 
-void ClientHistory::judge(const ClientCall& call, const FetchCall& fetch, ViolationLog& log, bool is_excused) {
+void ClientHistory::judge(const ClientCall& call, const FetchCall& fetch, ViolationLog& log,
+                          const ExcusedLosses& excused) {
     if (call.outcome != Outcome::kOk) return;
     const std::uint32_t number = partition_of(fetch.partition);
     Partition& partition = partitions_[number];
     judge_poll_order(call, fetch, log);
     read_records_ += static_cast<std::int64_t>(fetch.records.size());
-    const bool is_judged = !is_excused && !partition.is_uncertain && call.invoked_ns > partition.judged_from_ns;
+    const bool is_judged =
+        !excused.contains(fetch.partition) && !partition.is_uncertain && call.invoked_ns > partition.judged_from_ns;
     if (is_judged) judge_skips(call, fetch, partition, log);
     for (const ReadRecord& record : fetch.records) {
         if (is_judged) learn(partition, record.offset, record.value, call, "read", log);
@@ -224,9 +230,10 @@ void ClientHistory::judge(const ClientCall& call, const GrowTopicCall& growth) {
 }
 
 /// F2: a topic change that was answered is not taken back by a failover.
-void ClientHistory::judge_topics(std::int64_t time_ns, const FinalView& view, ViolationLog& log) const {
+void ClientHistory::judge_topics(std::int64_t time_ns, const FinalView& view, ViolationLog& log,
+                                 const ExcusedLosses& excused) const {
     for (const auto& [topic, promise] : promised_topics_) {
-        if (promise.told_ns >= view.topics_listed_ns) continue;
+        if (promise.told_ns >= view.topics_listed_ns || excused.contains(topic)) continue;
         std::int32_t found = 0;
         for (const FinalRead& read : view.reads) found += read.partition.topic == topic ? 1 : 0;
         if (found >= promise.partitions) continue;
@@ -336,14 +343,14 @@ void ClientHistory::judge_value(std::int64_t time_ns, const Value& value, Violat
 }
 
 void ClientHistory::judge_at_end(std::int64_t time_ns, const Settings& settings, const FinalView& view,
-                                 ViolationLog& log, bool is_excused) {
+                                 ViolationLog& log, const ExcusedLosses& excused) {
     for (const FinalRead& read : view.reads) {
         const std::uint32_t number = partition_of(read.partition);
         for (const ReadRecord& record : read.records) note_read(number, record, ClientId(0), time_ns);
-        if (!is_excused) judge_final_read(time_ns, settings, read, log);
+        if (!excused.contains(read.partition)) judge_final_read(time_ns, settings, read, log);
     }
     // Without a reading of everything nobody has looked; V16 says so.
-    if (!is_excused && view.is_everything_read) judge_topics(time_ns, view, log);
+    if (view.is_everything_read) judge_topics(time_ns, view, log, excused);
     for (const Value& value : values_) judge_value(time_ns, value, log);
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "checker/excused_losses.h"
 #include "checker/final_view.h"
 #include "checker/hash_index.h"
 #include "checker/history.h"
@@ -17,16 +18,15 @@ namespace tidelock::checker {
 
 class ClientHistory {
   public:
-    /// `is_excused`: faults beyond what the policy promises have destroyed records; V1 judges how much of that they
-    /// explain, clients cannot tell.
-    void judge(const ClientCall& call, const ProduceCall& produce, ViolationLog& log, bool is_excused);
-    void judge(const ClientCall& call, const FetchCall& fetch, ViolationLog& log, bool is_excused);
+    /// `excused`: a partition that lost records beyond the promise is not judged any more, any other is.
+    void judge(const ClientCall& call, const ProduceCall& produce, ViolationLog& log, const ExcusedLosses& excused);
+    void judge(const ClientCall& call, const FetchCall& fetch, ViolationLog& log, const ExcusedLosses& excused);
     void judge(const ClientCall& call, const CreateTopicCall& creation);
     void judge(const ClientCall& call, const GrowTopicCall& growth);
     void judge(const ClientCall& call, const DeleteTopicCall& deletion);
     void judge(const ClientCall& call, const DeleteRecordsCall& deletion);
     void judge_at_end(std::int64_t time_ns, const Settings& settings, const FinalView& view, ViolationLog& log,
-                      bool is_excused);
+                      const ExcusedLosses& excused);
 
     [[nodiscard]] std::int64_t acknowledged_record_count() const { return acknowledged_records_; }
     [[nodiscard]] std::int64_t read_record_count() const { return read_records_; }
@@ -74,14 +74,16 @@ class ClientHistory {
     };
 
     std::uint32_t partition_of(const ClientPartition& partition);
-    void judge_topics(std::int64_t time_ns, const FinalView& view, ViolationLog& log) const;
+    void judge_topics(std::int64_t time_ns, const FinalView& view, ViolationLog& log,
+                      const ExcusedLosses& excused) const;
     Value& value_of(std::uint64_t value);
     static void learn(Partition& partition, Offset offset, std::uint64_t value, const ClientCall& call, const char* how,
                       ViolationLog& log);
     void note_attempt(const ClientCall& call, const ProduceCall& produce, std::uint32_t partition, Value& value);
     static void judge_send_order(const ClientCall& call, const ProduceCall& produce, Partition& partition,
                                  bool is_fresh, ViolationLog& log);
-    void judge_acked_offset(const ClientCall& call, Offset offset, Value& value, ViolationLog& log);
+    void judge_acked_offset(const ClientCall& call, Offset offset, Value& value, ViolationLog& log,
+                            const ExcusedLosses& excused);
     static void judge_poll_order(const ClientCall& call, const FetchCall& fetch, ViolationLog& log);
     static void judge_skips(const ClientCall& call, const FetchCall& fetch, const Partition& partition,
                             ViolationLog& log);

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "protocol/clients/offsets.h"
+#include "protocol/clients/producers.h"
+
 namespace tidelock::checker {
 namespace {
 
@@ -11,6 +14,10 @@ const CopyView kNoCopy{};
 /// Raft's state says nothing about records: every other file that is not one partition's does.
 bool is_shared_by_copies(const std::string& file) {
     return !file.starts_with("raft.");
+}
+
+bool is_internal(const PartitionView& partition) {
+    return partition.name.starts_with("__");
 }
 
 void shorten(StablePrefix& prefix, const BatchTable& table, Offset from) {
@@ -164,6 +171,7 @@ void ClusterView::destroy(CopyView& copy, Incarnation data_incarnation) {
     lost.gave_up = copy.gave_up;
     lost.once_held_below = copy.once_held_below;
     lost.lost_under = copy.lost_under;
+    lost.is_entry_destroyed = copy.exists || copy.is_entry_destroyed;
     copy = std::move(lost);
 }
 
@@ -250,11 +258,10 @@ void ClusterView::end_topic_deletion(const std::string& topic_name, Outcome outc
         deletions_, [&](const TopicDeletion& each) { return each.topic_name == topic_name && !each.has_ended; });
     if (deletion == deletions_.end()) return;
     deletion->has_ended = true;
-    if (outcome == Outcome::kFailed) {
-        for (TopicView& topic : topics_) {
-            if (std::ranges::find(deletion->may_take, topic.topic) != deletion->may_take.end())
-                count_deletion(topic, -1);
-        }
+    for (TopicView& topic : topics_) {
+        if (std::ranges::find(deletion->may_take, topic.topic) == deletion->may_take.end()) continue;
+        if (outcome == Outcome::kFailed) count_deletion(topic, -1);
+        if (outcome == Outcome::kOk) topic.is_deleted = true;
     }
     if (outcome != Outcome::kUnknown || !deletion->takes_next) deletions_.erase(deletion);
 }
@@ -302,6 +309,52 @@ void ClusterView::accept_served_loss(PartitionNumber number, Offset from) {
         if (number.value < moment.ends.size())
             moment.ends[number.value].served = std::min(moment.ends[number.value].served, from);
     }
+}
+
+void ClusterView::note_excused_loss(PartitionNumber number, const BrokerView& leader) {
+    has_excused_ = true;
+    partitions_[number.value].has_excused_loss = true;
+    if (!copy(leader, number).exists) partitions_[number.value].has_excused_absence = true;
+}
+
+/// Brokers from which a disk fault took the record at `offset`, or the very partition, and which have not got it back.
+std::int32_t ClusterView::destroyed_entry_count(PartitionNumber number, Offset offset) const {
+    return static_cast<std::int32_t>(std::ranges::count_if(brokers_, [&](const BrokerView& broker) {
+        const CopyView& each = copy(broker, number);
+        const BatchNumber held = each.batches.holding(partition(number).table, offset);
+        const bool has_lost_record = each.destroyed.contains(offset) && !holds_durably(each, partition(number), held);
+        return has_lost_record || (each.is_entry_destroyed && !each.exists);
+    }));
+}
+
+void ClusterView::note_excused_gaps(const BrokerView& leader) {
+    for (std::uint32_t at = 0; at < partitions_.size(); ++at) {
+        PartitionView& each = partitions_[at];
+        const CopyView& held = copy(leader, PartitionNumber(at));
+        const bool is_short = is_internal(each) && held.exists &&
+                              std::min(held.epoch_start_offset, held.log_end_offset) < each.high_watermark_max;
+        if (each.may_vanish || (held.exists && !is_short)) continue;
+        const Offset from = held.exists ? std::min(held.epoch_start_offset, held.log_end_offset) : each.legal_start;
+        if (destroyed_entry_count(PartitionNumber(at), from) > destroyed_copies_tolerated(settings_))
+            note_excused_loss(PartitionNumber(at), leader);
+    }
+}
+
+ExcusedLosses ClusterView::excused_losses() const {
+    ExcusedLosses losses;
+    if (!has_excused_) return losses;
+    for (const PartitionView& each : partitions_) {
+        const auto topic = std::ranges::find(topics_, each.partition.topic, &TopicView::topic);
+        if (!each.has_excused_loss || topic == topics_.end() || topic->is_deleted) continue;
+        if (topic->name == clients::kConsumerOffsetsTopic) losses.offsets = true;
+        if (topic->name == clients::kProducerIdsTopic) losses.producers = true;
+        for (const auto& [number, name] : client_topics_) {
+            if (name != topic->name) continue;
+            losses.partitions.push_back(ClientPartition{number, each.partition.partition});
+            if (each.has_excused_absence) losses.topics.push_back(number);
+        }
+    }
+    return losses;
 }
 
 void ClusterView::on_fact(const HostFact& fact) {

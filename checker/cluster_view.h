@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "checker/excused_losses.h"
 #include "checker/host_fact.h"
 #include "checker/log_history.h"
 #include "checker/settings.h"
@@ -51,7 +52,8 @@ struct CopyView {
     Offset once_held_below;      // below it a former life of the data held records that are in a range above, or were
     Incarnation lost_under;      // data incarnation when a disk fault last took records; 0: nothing is lost
     bool fault_pending = false;  // a fault hit this copy's files; it was not copied anew, nor found whole, since
-    bool reset_pending = false;  // it is being copied anew; not durably so far
+    bool is_entry_destroyed = false;  // a disk fault took the very topic; until it exists again
+    bool reset_pending = false;       // it is being copied anew; not durably so far
     BatchRun batches;
 };
 
@@ -89,6 +91,8 @@ struct PartitionView {
     BatchTable table;
     StablePrefix confirmed;            // acknowledged by policy
     StablePrefix served;               // shown to consumers
+    bool has_excused_loss = false;     // faults beyond the promise took records that were confirmed or served
+    bool has_excused_absence = false;  // ... or the very partition
     std::uint32_t confirmed_cuts = 0;  // how often a loss was accounted for by shortening `confirmed`
     Offset legal_start;                // records below it may be gone: some leader moved its log start there
     Offset deletion_asked_below;       // an administrator asked for it
@@ -156,6 +160,13 @@ class ClusterView {
     /// The loss of what `prefix` holds at and past `from` is accounted for: it is not asked for again.
     void accept_confirmed_loss(PartitionNumber number, Offset from);
     void accept_served_loss(PartitionNumber number, Offset from);
+    /// Faults beyond the promise account for a loss that `leader` settles.
+    void note_excused_loss(PartitionNumber number, const BrokerView& leader);
+    /// ... for what `leader`, which opens or leads at the end, lacks besides confirmed and served records: whole
+    /// partitions, and what internal topics held below a high watermark.
+    void note_excused_gaps(const BrokerView& leader);
+    /// All that was noted so far in topics that are not known to be deleted.
+    [[nodiscard]] ExcusedLosses excused_losses() const;
 
   private:
     friend struct ViewUpdate;
@@ -181,6 +192,7 @@ class ClusterView {
         TopicId topic;
         std::string name;
         std::int32_t deletion_count = 0;  // that were asked for and did not fail for sure
+        bool is_deleted = false;          // one of them took it for sure
     };
     /// A deletion that was asked for, and may still change what it takes.
     struct TopicDeletion {
@@ -191,6 +203,7 @@ class ClusterView {
     };
     TopicView& topic_of(TopicId topic, const std::string& name);
     void count_deletion(TopicView& topic, std::int32_t change);
+    [[nodiscard]] std::int32_t destroyed_entry_count(PartitionNumber number, Offset offset) const;
 
     Settings settings_;
     std::vector<BrokerView> brokers_;  // sorted by id
@@ -198,6 +211,7 @@ class ClusterView {
     FlatMap<TopicPartition, std::uint32_t> numbers_;
     mutable std::optional<std::pair<TopicPartition, PartitionNumber>> last_found_;  // most lookups repeat
     std::vector<TopicView> topics_;                                                 // by creation
+    bool has_excused_ = false;
     std::vector<TopicDeletion> deletions_;
     FlatMap<ClientTopic, std::string> client_topics_;
     ClaimView newest_claim_;

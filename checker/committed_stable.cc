@@ -120,6 +120,7 @@ void CommittedStable::judge(const Context& context, const BrokerView& broker, co
         }
         if (loss->is_excused) {
             excuse(budget, context.time_ns, message);
+            view.note_excused_loss(number, broker);
         } else {
             context.log.report(kThis, context.time_ns, std::move(message));
         }

@@ -46,8 +46,8 @@ void OffsetsMonotonic::raise_floor(Committed& committed, const ClientCall& call,
     floors.push_back(Floor{call.returned_ns, *fetch.offset});
 }
 
-void OffsetsMonotonic::judge(const ClientCall& call, const OffsetFetchCall& fetch, bool is_excused) {
-    if (call.outcome != Outcome::kOk || is_excused) return;
+void OffsetsMonotonic::judge(const ClientCall& call, const OffsetFetchCall& fetch, const ExcusedLosses& excused) {
+    if (call.outcome != Outcome::kOk || excused.offsets || excused.contains(fetch.partition.topic)) return;
     const Key key{fetch.group, fetch.partition};
     Committed& committed = committed_[key];
     const std::vector<Floor>& floors = committed.floors;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "checker/excused_losses.h"
 #include "checker/history.h"
 #include "checker/violation.h"
 #include "protocol/base/flat_map.h"
@@ -16,8 +17,8 @@ namespace tidelock::checker {
 class OffsetsMonotonic {
   public:
     void judge(const ClientCall& call, const OffsetCommitCall& commit);
-    /// `is_excused`: an excused loss may have taken committed offsets with it.
-    void judge(const ClientCall& call, const OffsetFetchCall& fetch, bool is_excused);
+    /// `excused`: a loss of committed offsets, or of the topic with its offsets, may explain any answer.
+    void judge(const ClientCall& call, const OffsetFetchCall& fetch, const ExcusedLosses& excused);
     /// A deleted topic's offsets are gone with it.
     void judge(const ClientCall& call, const DeleteTopicCall& deletion);
     /// Reports what no later returning commit has explained.

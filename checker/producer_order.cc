@@ -103,7 +103,8 @@ void ProducerOrder::judge(const ClientCall& call, const InitProducerIdCall& init
                            call.client.value, call.call, init.producer_id.value, holder->second));
 }
 
-void ProducerOrder::judge(const ClientCall& call, const ProduceCall& produce, ViolationLog& log, bool is_excused) {
+void ProducerOrder::judge(const ClientCall& call, const ProduceCall& produce, ViolationLog& log,
+                          const ExcusedLosses& excused) {
     if (produce.producer_id.value < 0 || produce.acks != Acks::kAll) return;
     const Session session{produce.partition, produce.producer_id, produce.producer_epoch};
     const std::int32_t next =
@@ -118,7 +119,8 @@ void ProducerOrder::judge(const ClientCall& call, const ProduceCall& produce, Vi
     }
     const bool is_forgotten = produce.error == clients::ErrorCode::kUnknownProducerId ||
                               produce.error == clients::ErrorCode::kOutOfOrderSequence;
-    if (is_excused || !is_forgotten || known == acknowledged_.end()) return;
+    if (excused.producers || excused.contains(produce.partition)) return;
+    if (!is_forgotten || known == acknowledged_.end()) return;
     const Acknowledged& before = known->second;
     if (call.invoked_ns <= before.returned_ns || produce.base_sequence > before.next_sequence) return;
     if (std::ranges::find(uncertain_topics_, produce.partition.topic) != uncertain_topics_.end()) return;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "checker/excused_losses.h"
 #include "checker/history.h"
 #include "checker/invariant.h"
 #include "protocol/base/flat_map.h"
@@ -24,8 +25,8 @@ class ProducerOrder {
 
     /// A producer whose batches were acknowledged by policy is known for as long as the topic is there, whatever
     /// retention took of them (T2): what comes next, or comes again, is not refused as out of order or nobody's.
-    /// `is_excused`: faults beyond the promise took records, and with them perhaps what was known.
-    void judge(const ClientCall& call, const ProduceCall& produce, ViolationLog& log, bool is_excused);
+    /// `excused`: faults beyond the promise took records of the partition, or what is kept of producers.
+    void judge(const ClientCall& call, const ProduceCall& produce, ViolationLog& log, const ExcusedLosses& excused);
     void judge(const ClientCall& call, const DeleteTopicCall& deletion);
 
   private:
