@@ -254,6 +254,7 @@ void ClientHistory::judge(const ClientCall& call, const DeleteTopicCall& deletio
         partition.values.clear();
         partition.known_since_ns.clear();
         partition.acked_ends.clear();
+        partition.deletions.clear();
         partition.deletable_below = partition.deleted_below = Offset(0);
         partition.judged_from_ns = call.returned_ns;
         if (call.outcome == Outcome::kUnknown) partition.is_uncertain = true;
@@ -264,7 +265,26 @@ void ClientHistory::judge(const ClientCall& call, const DeleteRecordsCall& delet
     if (call.outcome == Outcome::kFailed) return;
     Partition& partition = partitions_[partition_of(deletion.partition)];
     partition.deletable_below = std::max(partition.deletable_below, deletion.before);
-    if (call.outcome == Outcome::kOk) partition.deleted_below = std::max(partition.deleted_below, deletion.before);
+    if (call.outcome != Outcome::kOk) return;
+    partition.deleted_below = std::max(partition.deleted_below, deletion.before);
+    partition.deletions.push_back(AckedEnd{call.returned_ns, partition.deleted_below});
+}
+
+void ClientHistory::judge(const ClientCall& call, const ListOffsetsCall& list, ViolationLog& log,
+                          const ExcusedLosses& excused) {
+    if (call.outcome != Outcome::kOk || !list.earliest || excused.contains(list.partition)) return;
+    const Partition& partition = partitions_[partition_of(list.partition)];
+    if (partition.is_uncertain || call.invoked_ns <= partition.judged_from_ns) return;
+    const std::vector<AckedEnd>& deletions = partition.deletions;
+    const auto after = std::ranges::partition_point(
+        deletions, [&](const AckedEnd& deletion) { return deletion.returned_ns < call.invoked_ns; });
+    if (after == deletions.begin() || list.offset >= (after - 1)->end) return;
+    log.report(
+        kThis, call.returned_ns,
+        fmt::format("deleted records are back: {} was told that {} starts at {}, though the deletion of all below "
+                    "{} had been answered at {} ns, before it asked (L7)",
+                    text_of(call), text_of(list.partition), list.offset.value, (after - 1)->end.value,
+                    (after - 1)->returned_ns));
 }
 
 // --- the end ------------------------------------------------------------------------------------------------------

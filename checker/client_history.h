@@ -21,6 +21,7 @@ class ClientHistory {
     /// `excused`: a partition that lost records beyond the promise is not judged any more, any other is.
     void judge(const ClientCall& call, const ProduceCall& produce, ViolationLog& log, const ExcusedLosses& excused);
     void judge(const ClientCall& call, const FetchCall& fetch, ViolationLog& log, const ExcusedLosses& excused);
+    void judge(const ClientCall& call, const ListOffsetsCall& list, ViolationLog& log, const ExcusedLosses& excused);
     void judge(const ClientCall& call, const CreateTopicCall& creation);
     void judge(const ClientCall& call, const GrowTopicCall& growth);
     void judge(const ClientCall& call, const DeleteTopicCall& deletion);
@@ -32,7 +33,7 @@ class ClientHistory {
     [[nodiscard]] std::int64_t read_record_count() const { return read_records_; }
 
   private:
-    /// The most records that were acknowledged up to a moment: whoever sends later gets a higher offset.
+    /// What was acknowledged up to a moment, appended or deleted: whoever asks later is told no lower offset.
     struct AckedEnd {
         std::int64_t returned_ns;
         Offset end;  // exclusive
@@ -44,6 +45,7 @@ class ClientHistory {
         bool is_uncertain = false;                 // a deletion of unknown outcome may strike at any time
         Offset deletable_below;                    // somebody asked to delete records below it
         Offset deleted_below;                      // ... and was told that it is done
+        std::vector<AckedEnd> deletions;           // ... and when: by rising time and offset
         std::vector<std::uint64_t> values;         // by offset; 0: not known. Acknowledged by policy, or read
         std::vector<std::int64_t> known_since_ns;  // by offset: when that was first told to a client
         std::vector<AckedEnd> acked_ends;

@@ -675,6 +675,20 @@ TEST_CASE("V21: a hole in the last read is a lost write, whenever it was told") 
     REQUIRE_THAT(story.message(), Contains("lost write"));
 }
 
+TEST_CASE("V21: the earliest offset told is none below which a deletion had been answered") {
+    const auto listed = [](Outcome deletion, std::int64_t asked_ns, bool earliest, std::int64_t offset) {
+        ClientStory story;
+        story.call(DeleteRecordsCall{kClientX0, Offset(5)}, deletion);  // returns at 2 ns
+        story.call(ListOffsetsCall{kClientX0, earliest, Offset(offset)}, Outcome::kOk, asked_ns);
+        return !story.checker.violations().empty();
+    };
+    REQUIRE(listed(Outcome::kOk, 3, true, 4));
+    REQUIRE_FALSE(listed(Outcome::kOk, 3, true, 5));
+    REQUIRE_FALSE(listed(Outcome::kOk, 2, true, 4));       // asked before the deletion was answered
+    REQUIRE_FALSE(listed(Outcome::kOk, 3, false, 4));      // not the earliest
+    REQUIRE_FALSE(listed(Outcome::kUnknown, 3, true, 4));  // nobody was told that it is done
+}
+
 // --- what an excused loss may have taken --------------------------------------------------------------------------
 
 constexpr ClientTopic kTopicY{2};
