@@ -2,6 +2,7 @@
 /// the invariants compare each new observation with. Invariants see it as it was before the observation they judge.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -82,6 +83,8 @@ struct BrokerView {
     std::optional<LeadershipView> leadership;
     std::optional<broker::FollowingLeader> following;
     std::vector<CopyView> copies;  // by PartitionNumber
+    std::vector<TopicId> hidden;   // topics it is deleting
+    [[nodiscard]] bool shows(TopicId topic) const { return std::ranges::find(hidden, topic) == hidden.end(); }
 };
 
 struct PartitionView {

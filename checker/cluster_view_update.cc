@@ -85,7 +85,12 @@ struct ViewUpdate {
         broker.leadership->proposal_entered = true;
     }
 
+    void operator()(const broker::TopicHidden& o) const {
+        if (broker.shows(o.topic)) broker.hidden.push_back(o.topic);
+    }
+    void operator()(const broker::TopicShown& o) const { std::erase(broker.hidden, o.topic); }
     void operator()(const broker::TopicCreated& o) const {
+        std::erase(broker.hidden, o.topic);
         view.topic_of(o.topic, o.name);
         view.create_partitions(broker, o.topic, o.partitions);
     }
@@ -236,8 +241,6 @@ struct ViewUpdate {
     void operator()(const broker::UnderReplicatedPartitions&) const {}
     void operator()(const broker::StatusReported&) const {}
     void operator()(const broker::ProtocolViolationRefused&) const {}
-    void operator()(const broker::TopicHidden&) const {}
-    void operator()(const broker::TopicShown&) const {}
     void operator()(const broker::MarkReached&) const {}
 };
 

@@ -110,7 +110,7 @@ void judge_joining(const Context& context, const BrokerView& broker, LeaderEpoch
     for (std::uint32_t at = 0; at < view.partitions().size(); ++at) {
         const PartitionNumber number(at);
         const CopyView& leader_copy = view.copy(broker, number);
-        if (!leader_copy.exists || view.partition(number).may_vanish) continue;
+        if (!leader_copy.exists) continue;
         const Offset needed = needed_to_join(leader_copy, leader_epoch);
         const CopyView& copy = view.copy(view.broker(joining.broker), number);
         const bool has_reached = copy.exists && !copy.damaged && copy.durable_end_offset >= needed;

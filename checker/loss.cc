@@ -75,7 +75,9 @@ std::string copies_text(const ClusterView& view, PartitionNumber number, const W
 std::optional<Loss> find_loss(const ClusterView& view, const BrokerView& broker, PartitionNumber number,
                               const StablePrefix& prefix, Offset end) {
     const PartitionView& partition = view.partition(number);
-    if (partition.may_vanish) return std::nullopt;
+    // A deletion takes a topic whole or not at all: whoever shows it has what was confirmed in it (F2).
+    const bool is_shown = view.copy(broker, number).exists && broker.shows(partition.partition.topic);
+    if (partition.may_vanish && !is_shown) return std::nullopt;
     const std::optional<Offset> missing = first_missing(view, partition, view.copy(broker, number), prefix, end);
     if (!missing) return std::nullopt;
 

@@ -179,8 +179,8 @@ TEST_CASE("a topic may vanish while its deletion is under way, and after one tha
         {"refused", [](Story& story) { story.delete_topic(Outcome::kFailed); }, false},
         {"refused after one that nobody knows of",
          [](Story& story) { story.delete_topic(Outcome::kUnknown).delete_topic(Outcome::kFailed); }, true},
-        {"refused twice",
-         [](Story& story) { story.delete_topic(Outcome::kFailed).delete_topic(Outcome::kFailed); }, false},
+        {"refused twice", [](Story& story) { story.delete_topic(Outcome::kFailed).delete_topic(Outcome::kFailed); },
+         false},
         {"refused, then asked for again",
          [](Story& story) { story.delete_topic(Outcome::kFailed).ask_topic_deletion(); }, true},
     };
@@ -188,8 +188,24 @@ TEST_CASE("a topic may vanish while its deletion is under way, and after one tha
         INFO(each.what);
         Story story = two_of_three_hold_it();
         each.ask(story);
-        story.kill(1).lead(3, 2);
+        story.see(3, broker::TopicHidden{kX0.topic}).kill(1).lead(3, 2);
         REQUIRE(story.breaks("acked-survival") == !each.excuses);
+    }
+}
+
+TEST_CASE("a topic vanishes whole: a leader that shows it holds what was confirmed in it (F2)") {
+    Story story = two_of_three_hold_it();
+    story.ask_topic_deletion().see(3, broker::TopicHidden{kX0.topic});
+    SECTION("hidden still") {
+        REQUIRE_FALSE(story.kill(1).lead(3, 2).breaks("acked-survival"));
+    }
+    SECTION("shown again, with nothing missing") {
+        story.copy(3, {1}).durable(3, 2).see(3, broker::TopicShown{kX0.topic});
+        REQUIRE_FALSE(story.kill(1).lead(3, 2).breaks("acked-survival"));
+    }
+    SECTION("shown again, without the record") {
+        story.see(3, broker::TopicShown{kX0.topic}).kill(1).lead(3, 2);
+        REQUIRE(story.breaks("acked-survival"));
     }
 }
 
@@ -207,7 +223,7 @@ Story& come_again_and_lose(Story& story) {
     story.see(1, broker::HighWatermarkAdvanced{kAgain, LeaderEpoch(1), Offset(1), true});
     story.see(1, broker::RecordsAcknowledged{kAgain, Offset(0), Offset(0), LeaderEpoch(1),
                                              broker::AcknowledgedBy::kPolicy, false});
-    return story.kill(1).lead(3, 2);
+    return story.see(3, broker::TopicHidden{kAgain.topic}).kill(1).lead(3, 2);
 }
 
 TEST_CASE("a deletion takes the next topic of its name only if it found none and nobody knows how it ended") {
@@ -222,10 +238,10 @@ TEST_CASE("a deletion takes the next topic of its name only if it found none and
          [](Story& story) { story.delete_topic(Outcome::kUnknown).delete_topic(Outcome::kOk); }, false},
         {"perhaps, and there was none any more",
          [](Story& story) { story.delete_topic(Outcome::kUnknown).delete_topic(Outcome::kFailed); }, false},
-        {"perhaps twice",
-         [](Story& story) { story.delete_topic(Outcome::kUnknown).delete_topic(Outcome::kUnknown); }, true},
-        {"asked for again, and under way",
-         [](Story& story) { story.delete_topic(Outcome::kOk).ask_topic_deletion(); }, true},
+        {"perhaps twice", [](Story& story) { story.delete_topic(Outcome::kUnknown).delete_topic(Outcome::kUnknown); },
+         true},
+        {"asked for again, and under way", [](Story& story) { story.delete_topic(Outcome::kOk).ask_topic_deletion(); },
+         true},
     };
     for (const Case& each : cases) {
         INFO(each.what);
