@@ -91,6 +91,20 @@ void judge_minimum(const Context& context, const BrokerView& leader, PartitionNu
                     acknowledged.last_offset.value, acknowledged.leader_epoch.value, text_of(set), minimum));
 }
 
+/// acks=leader, where it is answered durably (A5): no set is waited for, but the leader's own sync is.
+void judge_own_copy(const Context& context, const BrokerView& leader, PartitionNumber number,
+                    const broker::RecordsAcknowledged& acknowledged) {
+    if (!context.view.settings().ack_leader_durably) return;
+    const CopyView& copy = context.view.copy(leader, number);
+    if (copy.durable_end_offset > acknowledged.last_offset) return;
+    context.log.report(
+        kThis, context.time_ns,
+        fmt::format("{}: broker {} acknowledged offsets {}..{} under epoch {} to a producer that waits for its sync, "
+                    "but its log is durable up to {} (A5)",
+                    context.view.partition(number).name, leader.id.value, acknowledged.base_offset.value,
+                    acknowledged.last_offset.value, acknowledged.leader_epoch.value, copy.durable_end_offset.value));
+}
+
 }  // namespace
 
 void excuse(FaultBudget& budget, std::int64_t time_ns, const std::string& reason) {
@@ -116,7 +130,8 @@ void AckedSurvival::judge(const Context& context, const BrokerView& broker,
                         copy.log_start_offset.value, copy.log_end_offset.value));
         return;
     }
-    if (acknowledged.by != broker::AcknowledgedBy::kPolicy) return;
+    if (acknowledged.by == broker::AcknowledgedBy::kLeaderAppend)
+        return judge_own_copy(context, broker, *number, acknowledged);
     if (!acknowledged.duplicate) judge_minimum(context, broker, *number, acknowledged);
     judge_copies(context, broker, *number, batch, acknowledged);
     judge_members(context, broker, *number, batch, acknowledged);

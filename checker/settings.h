@@ -15,6 +15,8 @@ struct Settings {
     std::int32_t min_insync_replicas = 2;
     /// Positions are durable ones (L2). False only for a `static` cluster that offers received positions and says so.
     bool durable_positions = true;
+    /// acks=leader is answered when the leader's own copy is durable (A5), not when it is appended.
+    bool ack_leader_durably = false;
     /// Retention may remove old records. False lets V20 and V21 demand every record that nobody asked to delete.
     bool retention_enabled = true;
     /// The fewest records that retention ever leaves below a high watermark; 0 where that is not known.

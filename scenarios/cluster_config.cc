@@ -125,6 +125,7 @@ checker::Settings checker_settings(const Plan& plan) {
         plan.settings[Setting::kPreset] == kPresetStatic ? broker::Preset::kStatic : broker::Preset::kGroup;
     settings.members = members_of(plan.settings);
     settings.min_insync_replicas = int32_of(plan.settings, Setting::kMinInsyncReplicas);
+    settings.ack_leader_durably = plan.settings[Setting::kAckLeaderDurably] != 0;
     const std::optional<std::int64_t> retention = smallest_retention(plan);
     settings.retention_enabled = retention.has_value();
     settings.retention_records_min = retention.value_or(0);

@@ -92,6 +92,31 @@ TEST_CASE("with min.insync 1 the leader's disk alone excuses what only it held")
     }
 }
 
+TEST_CASE("A5: where acks=leader waits for the leader's sync, it is told when that is done") {
+    Settings settings = Story::group_of_three();
+    settings.ack_leader_durably = true;
+    Story story(settings);
+    story.lead(1, 1).append(1, {0, 1, 2}).copy(2, {0, 1, 2}).durable(2, 2);
+    SECTION("it is") {
+        story.durable(1, 2).acknowledge(1, 1, 0, 1, broker::AcknowledgedBy::kLeaderAppend);
+        REQUIRE(story.broken() == kNothing);
+    }
+    SECTION("only up to its first record, whatever a follower has") {
+        story.durable(1, 1).acknowledge(1, 1, 0, 1, broker::AcknowledgedBy::kLeaderAppend);
+        REQUIRE_THAT(story.message("acked-survival"),
+                     Contains("to a producer that waits for its sync, but its log is durable up to 1 (A5)"));
+    }
+    SECTION("acks=none waits for nothing") {
+        story.acknowledge(1, 1, 0, 1, broker::AcknowledgedBy::kNothing);
+        REQUIRE(story.broken() == kNothing);
+    }
+    SECTION("a producer that repeats itself waits as long") {
+        story.see(1, broker::RecordsAcknowledged{kX0, Offset(0), Offset(1), LeaderEpoch(1),
+                                                 broker::AcknowledgedBy::kLeaderAppend, true});
+        REQUIRE(story.breaks("acked-survival"));
+    }
+}
+
 TEST_CASE("an acknowledgement on too few durable copies is caught at once") {
     Story story;
     story.lead(1, 1);
