@@ -47,8 +47,9 @@ constexpr std::array kCatalogue{
     InvariantInfo{
         InvariantId::kClientHistory, "V21", "client-history",
         "from client calls alone: nothing lost, unseen, duplicated, renumbered, reordered, skipped or made up"},
-    InvariantInfo{InvariantId::kStatusHonest, "V22", "status-honest",
-                  "role, leader, epoch and in-sync set in a status answer are what the broker itself last saw"},
+    InvariantInfo{
+        InvariantId::kStatusHonest, "V22", "status-honest",
+        "role, leader, epoch, in-sync set and durability in a status answer are what the broker itself last saw"},
 };
 
 }  // namespace

@@ -63,7 +63,9 @@ struct Checker::Hearing {
     void operator()(const broker::RaftLeaderElected& o) const {
         parts.raft_safety.judge(context, broker, o);
         parts.read_confirmation.judge(o);
+        parts.status_honest.judge(broker, o);
     }
+    void operator()(const broker::RaftLeaderSteppedDown& o) const { parts.status_honest.judge(broker, o); }
     void operator()(const broker::ReadRoundAsked& o) const { parts.read_confirmation.judge(broker, o); }
     void operator()(const broker::ReadRoundConfirmed& o) const { parts.read_confirmation.judge(context, broker, o); }
     void operator()(const broker::RaftEntryAppended& o) const { parts.raft_safety.judge(context, broker, o); }
@@ -145,7 +147,6 @@ struct Checker::Hearing {
     // These change the view only, or nothing.
     void operator()(const broker::RefusedToStart&) const {}
     void operator()(const broker::DataIncarnationRenewed&) const {}
-    void operator()(const broker::RaftLeaderSteppedDown&) const {}
     void operator()(const broker::LeadershipEnded&) const {}
     void operator()(const broker::AcknowledgementSetChanged&) const {}
     void operator()(const broker::UnderReplicatedPartitions&) const {}

@@ -192,11 +192,13 @@ struct DigestFields {
         digest.add(o.high_watermark);
     }
     void operator()(const StatusReported& o) const {
-        digest.add(o.is_leader);
+        digest.add(static_cast<int>(o.role));
         digest.add(o.leader_epoch);
         digest.add(o.term);
         digest.add(o.leader);
         members(o.in_sync_replicas);
+        members(o.lagging_members);
+        digest.add(static_cast<int>(o.durability));
     }
     void operator()(const ProtocolViolationRefused& o) const {
         digest.add(std::string_view(o.rule));

@@ -11,6 +11,7 @@
 #include "protocol/base/digest.h"
 #include "protocol/base/ids.h"
 #include "protocol/broker/marks.h"
+#include "protocol/clients/status.h"
 
 namespace tidelock::broker {
 
@@ -304,11 +305,13 @@ struct RecordsServed {
 };
 /// What `GET /replication/status` said (O1, V22).
 struct StatusReported {
-    bool is_leader;
+    clients::StatusRole role;
     LeaderEpoch leader_epoch;
     Term term;
     BrokerId leader;  // 0: unknown
     std::vector<Replica> in_sync_replicas;
+    std::vector<Replica> lagging_members;  // I11; told by who leads only
+    clients::StatusDurability durability;
     bool operator==(const StatusReported&) const = default;
 };
 /// A peer asked for what the protocol forbids, and was refused (L8 and its like).

@@ -201,8 +201,11 @@ struct TextOf {
                            text(o.partition), o.leader_epoch.value, o.from.value, o.to.value, o.high_watermark.value);
     }
     std::string operator()(const StatusReported& o) const {
-        return fmt::format("status reported is_leader={} leader_epoch={} term={} leader={} in_sync_replicas={}",
-                           o.is_leader, o.leader_epoch.value, o.term.value, o.leader.value, text(o.in_sync_replicas));
+        return fmt::format(
+            "status reported role={} leader_epoch={} term={} leader={} in_sync_replicas={} lagging_members={} "
+            "durability=\"{}\"",
+            clients::name_of(o.role), o.leader_epoch.value, o.term.value, o.leader.value, text(o.in_sync_replicas),
+            text(o.lagging_members), clients::name_of(o.durability));
     }
     std::string operator()(const ProtocolViolationRefused& o) const {
         return fmt::format("protocol violation refused rule={} what={}", o.rule, o.what);

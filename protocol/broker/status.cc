@@ -56,8 +56,8 @@ bool is_serving(const Broker& broker) {
 
 void on_status(Step& step, const ClientRef& client) {
     const clients::StatusAnswer body = status(step.broker);
-    observe(step, StatusReported{body.role == clients::StatusRole::kLeader, body.leader_epoch, body.term, body.leader,
-                                 body.in_sync_replicas});
+    observe(step, StatusReported{body.role, body.leader_epoch, body.term, body.leader, body.in_sync_replicas,
+                                 body.lagging_members, body.durability});
     answer(step, client, body);
 }
 

@@ -13,6 +13,7 @@
 #include "protocol/base/ids.h"
 #include "protocol/base/time.h"
 #include "protocol/clients/error_code.h"
+#include "protocol/clients/status.h"
 
 namespace tidelock::clients {
 
@@ -203,9 +204,6 @@ struct SetTopicConfigAnswer {
     bool operator==(const SetTopicConfigAnswer&) const = default;
 };
 
-enum class StatusRole : std::uint8_t { kFollower, kCandidate, kClaiming, kLeader, kCaretaker };
-/// What a confirmed record (acks=all) is worth right now (G8).
-enum class StatusDurability : std::uint8_t { kMinorityLoss, kSingleDisk, kReceivedOnly };
 struct StatusAnswer {
     ErrorCode error = ErrorCode::kNone;
     StatusRole role = StatusRole::kFollower;

@@ -35,8 +35,6 @@ constexpr std::string_view kKinds[] = {"produce",          "fetch",         "lis
 static_assert(std::size(kKinds) == std::variant_size_v<AnswerBody>);
 constexpr std::string_view kAcks[] = {"none", "leader", "all"};
 constexpr std::string_view kOffsetAt[] = {"log start", "high watermark", "last stable"};
-constexpr std::string_view kRoles[] = {"follower", "candidate", "claiming", "leader", "caretaker"};
-constexpr std::string_view kDurability[] = {"survives a minority", "one disk", "received only"};
 
 void add_body(Line& line, const ProduceRequest& body) {
     add(line, " {} acks={} {} bytes", text_of(body.partition), kAcks[static_cast<std::uint8_t>(body.acks)],
@@ -109,12 +107,12 @@ void add_body(Line& line, const CreateTopicAnswer& body) {
     add(line, " {:x}", body.topic_id.value);
 }
 void add_body(Line& line, const StatusAnswer& body) {
-    add(line, " {} leader {} epoch {} term {} isr", kRoles[static_cast<std::uint8_t>(body.role)], body.leader.value,
+    add(line, " {} leader {} epoch {} term {} isr", name_of(body.role), body.leader.value,
         body.leader_epoch.value, body.term.value);
     add_replicas(line, body.in_sync_replicas);
     if (!body.lagging_members.empty()) add(line, " lagging");
     add_replicas(line, body.lagging_members);
-    add(line, " durability {} under-replicated {}", kDurability[static_cast<std::uint8_t>(body.durability)],
+    add(line, " durability {} under-replicated {}", name_of(body.durability),
         body.under_replicated_count);
 }
 void add_body(Line& line, const DeleteRecordsAnswer& body) {

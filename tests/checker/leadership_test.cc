@@ -102,11 +102,33 @@ TEST_CASE("V18: an acknowledgement after a newer claim must be safe with the new
     }
 }
 
+using clients::StatusDurability;
+using clients::StatusRole;
+
 broker::StatusReported leader_status(int epoch, int leader, std::vector<Replica> set) {
-    return {true, LeaderEpoch(epoch), Term(epoch), BrokerId(leader), std::move(set)};
+    return {StatusRole::kLeader,
+            LeaderEpoch(epoch),
+            Term(epoch),
+            BrokerId(leader),
+            std::move(set),
+            {},
+            StatusDurability::kMinorityLoss};
 }
 broker::StatusReported follower_status(int epoch, int leader) {
-    return {false, LeaderEpoch(epoch), Term(epoch), BrokerId(leader), {}};
+    return {StatusRole::kFollower,          LeaderEpoch(epoch), Term(epoch), BrokerId(leader), {}, {},
+            StatusDurability::kMinorityLoss};
+}
+broker::StatusReported as(StatusRole role, broker::StatusReported said) {
+    said.role = role;
+    return said;
+}
+broker::StatusReported of_term(int term, broker::StatusReported said) {
+    said.term = Term(term);
+    return said;
+}
+broker::StatusReported with_lagging(std::vector<Replica> lagging, broker::StatusReported said) {
+    said.lagging_members = std::move(lagging);
+    return said;
 }
 
 TEST_CASE("V22: status says what the broker itself last saw") {
@@ -122,19 +144,130 @@ TEST_CASE("V22: status says what the broker itself last saw") {
         {1, leader_status(2, 1, replicas({1, 2, 3})), "that it leads epoch 2, but its claim is of epoch 1"},
         {1, leader_status(1, 2, replicas({1, 2, 3})), "broker 2 as leader, but it leads itself"},
         {1, leader_status(1, 1, replicas({1, 2})), "the in-sync set {1, 2}"},
-        {1, follower_status(1, 2), "that it does not lead, but it serves under epoch 1"},
-        {2, leader_status(1, 2, replicas({1, 2, 3})), "that it leads epoch 1, but it holds no claim"},
+        {1, follower_status(1, 2), "itself as follower, but it serves under epoch 1"},
+        {1, as(StatusRole::kCandidate, follower_status(1, 0)), "itself as candidate, but it serves under epoch 1"},
+        {1, as(StatusRole::kClaiming, leader_status(1, 1, replicas({1, 2, 3}))), "itself as claiming, but it serves"},
+        {2, leader_status(1, 2, replicas({1, 2, 3})), "itself as leader, but it holds no claim"},
         {2, follower_status(1, 1), ""},
         {2, follower_status(1, 0), ""},
         {2, follower_status(1, 3), "broker 3 as leader of epoch 1, but it last followed broker 1"},
         {2, follower_status(0, 1), "broker 1 as leader of epoch 0"},
-        {2, {false, LeaderEpoch(1), Term(0), BrokerId(1), {}}, "term 0 with leader epoch 1"},
+        {2, of_term(0, follower_status(1, 1)), "term 0 with leader epoch 1"},
     };
     for (const Case& each : cases) {
         Story copy;
         copy.lead(1, 1).follow(2, 1, 1).see(each.broker, each.said);
         REQUIRE_THAT(copy.message("status-honest"), Contains(each.expected));
         REQUIRE(copy.breaks("status-honest") == !each.expected.empty());
+    }
+}
+
+TEST_CASE("V22: who claims has won an election and not opened yet, a caretaker may not lead the data (G3, G9)") {
+    enum class Won { kNothing, kElection, kCaretaking, kClaim };
+    struct Case {
+        Won won;
+        StatusRole role;
+        std::string expected;  // empty: honest
+    };
+    const std::vector<Case> cases{
+        {Won::kNothing, StatusRole::kFollower, ""},
+        {Won::kNothing, StatusRole::kCandidate, ""},
+        {Won::kNothing, StatusRole::kClaiming, "itself as claiming, but it leads no term"},
+        {Won::kNothing, StatusRole::kCaretaker, "itself as caretaker, but it leads no term"},
+        {Won::kElection, StatusRole::kFollower, "itself as follower, but it leads term 2"},
+        {Won::kElection, StatusRole::kClaiming, ""},
+        {Won::kElection, StatusRole::kCaretaker, "itself as caretaker, but it may lead the data"},
+        {Won::kElection, StatusRole::kLeader, "itself as leader, but it holds no claim"},
+        {Won::kCaretaking, StatusRole::kCandidate, "itself as candidate, but it leads term 2"},
+        {Won::kCaretaking, StatusRole::kClaiming, "itself as claiming, but it leads as caretaker"},
+        {Won::kCaretaking, StatusRole::kCaretaker, ""},
+        {Won::kClaim, StatusRole::kFollower, "itself as follower, but it claimed epoch 2"},
+        {Won::kClaim, StatusRole::kClaiming, ""},
+        {Won::kClaim, StatusRole::kLeader, "itself as leader, but it has not opened yet"},
+    };
+    for (const Case& each : cases) {
+        Story story;
+        if (each.won != Won::kNothing) story.see(1, broker::RaftLeaderElected{Term(2), each.won == Won::kCaretaking});
+        if (each.won == Won::kClaim) story.claim(1, 2);
+        const bool has_claim = each.won == Won::kClaim;
+        broker::StatusReported said = has_claim ? leader_status(2, 1, replicas({1, 2, 3})) : follower_status(0, 0);
+        said.term = Term(2);
+        story.see(1, as(each.role, said));
+        REQUIRE_THAT(story.message("status-honest"), Contains(each.expected));
+        REQUIRE(story.breaks("status-honest") == !each.expected.empty());
+    }
+}
+
+TEST_CASE("V22: an election is over with the term, the leadership and the life") {
+    Story story;
+    story.see(1, broker::RaftLeaderElected{Term(2), true});
+    const broker::StatusReported caretaker = as(StatusRole::kCaretaker, of_term(2, follower_status(0, 0)));
+    SECTION("another term than it leads") {
+        story.see(1, of_term(3, caretaker));
+        REQUIRE_THAT(story.message("status-honest"), Contains("term 3, but it leads term 2"));
+    }
+    SECTION("it stepped down") {
+        story.see(1, caretaker);
+        REQUIRE_FALSE(story.breaks("status-honest"));
+        story.see(1, broker::RaftLeaderSteppedDown{Term(2)}).see(1, caretaker);
+        REQUIRE(story.breaks("status-honest"));
+    }
+    SECTION("it died") {
+        story.kill(1).boot(1).see(1, caretaker);
+        REQUIRE(story.breaks("status-honest"));
+    }
+    SECTION("a caretaker that may lead the data becomes a leader") {
+        story.see(1, broker::RaftLeaderElected{Term(2), false}).see(1, caretaker);
+        REQUIRE(story.breaks("status-honest"));
+    }
+}
+
+TEST_CASE("V22: only who leads has lagging members, and they are of its set (I11)") {
+    struct Case {
+        int broker;
+        std::vector<Replica> lagging;
+        std::string expected;  // empty: honest
+    };
+    const std::vector<Case> cases{
+        {1, replicas({3}), ""},
+        {1, replicas({2, 3}), ""},
+        {1, replicas({4}), "the lagging members {4}, but the set it last saw committed is {1, 2, 3}"},
+        {1, {Replica{BrokerId(3), Incarnation(33)}}, "the lagging members {3}, but the set it last saw committed"},
+        {1, replicas({1}), "the lagging members {1}, but it leads them"},
+        {2, replicas({3}), "the lagging members {3}, but it leads no set"},
+    };
+    for (const Case& each : cases) {
+        Story story;
+        story.lead(1, 1).follow(2, 1, 1);
+        const auto said = each.broker == 1 ? leader_status(1, 1, replicas({1, 2, 3})) : follower_status(1, 1);
+        story.see(each.broker, with_lagging(each.lagging, said));
+        REQUIRE_THAT(story.message("status-honest"), Contains(each.expected));
+        REQUIRE(story.breaks("status-honest") == !each.expected.empty());
+    }
+}
+
+TEST_CASE("V22: what a confirmed record survives is what the configuration gives (G8)") {
+    struct Case {
+        std::int32_t minimum;
+        bool durable_positions;
+        StatusDurability truth;
+    };
+    const std::vector<Case> cases{{1, true, StatusDurability::kSingleDisk},
+                                  {2, true, StatusDurability::kMinorityLoss},
+                                  {3, true, StatusDurability::kMinorityLoss},
+                                  {2, false, StatusDurability::kReceivedOnly}};
+    for (const Case& each : cases) {
+        for (const StatusDurability told :
+             {StatusDurability::kMinorityLoss, StatusDurability::kSingleDisk, StatusDurability::kReceivedOnly}) {
+            Settings settings = Story::group_of_three();
+            settings.min_insync_replicas = each.minimum;
+            settings.durable_positions = each.durable_positions;
+            Story story(settings);
+            broker::StatusReported said = follower_status(0, 0);
+            said.durability = told;
+            story.see(2, said);
+            REQUIRE(story.breaks("status-honest") == (told != each.truth));
+        }
     }
 }
 
