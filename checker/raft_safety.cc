@@ -51,7 +51,8 @@ const RaftSafety::Committed* RaftSafety::committed_at(LogIndex index) const {
 void RaftSafety::on_disk_emptied(BrokerId broker) {
     Replica& replica = replica_of(broker);
     // Its votes are remembered: an earlier life's vote may still be counted by somebody (R11).
-    replica.held_before_loss = std::max(replica.held_before_loss, replica.last_index());
+    if (replica.last_index() > LogIndex(0))
+        replica.lost_logs.push_back(LostLog{replica.snapshot_index, std::move(replica.entries)});
     replica.entries.clear();
     replica.snapshot_index = LogIndex(0);
     replica.snapshot_term = Term(0);
@@ -351,8 +352,14 @@ void RaftSafety::judge(const Context& context, const BrokerView& broker,
 
 bool RaftSafety::holds(const Replica& replica, LogIndex index, Term term) {
     const Entry* held = replica.entry_at(index);
-    return (held != nullptr && held->term == term) || replica.snapshot_index >= index ||
-           replica.held_before_loss >= index;
+    if ((held != nullptr && held->term == term) || replica.snapshot_index >= index) return true;
+    return std::ranges::any_of(replica.lost_logs, [&](const LostLog& lost) { return has_lost(lost, index, term); });
+}
+
+bool RaftSafety::has_lost(const LostLog& lost, LogIndex index, Term term) {
+    if (index <= lost.snapshot_index) return true;
+    const auto at = static_cast<std::size_t>(index - lost.snapshot_index - 1);
+    return at < lost.entries.size() && lost.entries[at].term == term;
 }
 
 std::int64_t RaftSafety::holder_count(LogIndex index, Term term) const {

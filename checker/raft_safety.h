@@ -62,19 +62,24 @@ class RaftSafety {
         BrokerId broker;
         Incarnation incarnation;
     };
+    /// What a destroyed disk held: an answer that tells of it may still be under way, and be counted.
+    struct LostLog {
+        LogIndex snapshot_index;
+        std::vector<Entry> entries;  // from snapshot_index + 1
+    };
     /// One broker's Raft state as far as it is known.
     struct Replica {
         BrokerId broker;
         std::uint32_t life = 0;  // of the last observation
         Standing standing = Standing::kUnknown;
-        Term term_max;               // of the current incarnation
-        FlatMap<Term, Vote> votes;   // over all incarnations
-        Incarnation voter_life;      // the latest that knew itself admitted; 0: none seen
-        LogIndex snapshot_index;     // entries up to it are in a snapshot
-        Term snapshot_term;          // of the entry at snapshot_index; 0: not known
-        std::vector<Entry> entries;  // from snapshot_index + 1
-        LogIndex committed_index;    // reported in this life; 0: none yet
-        LogIndex held_before_loss;   // last index when the disk was destroyed
+        Term term_max;                   // of the current incarnation
+        FlatMap<Term, Vote> votes;       // over all incarnations
+        Incarnation voter_life;          // the latest that knew itself admitted; 0: none seen
+        LogIndex snapshot_index;         // entries up to it are in a snapshot
+        Term snapshot_term;              // of the entry at snapshot_index; 0: not known
+        std::vector<Entry> entries;      // from snapshot_index + 1
+        LogIndex committed_index;        // reported in this life; 0: none yet
+        std::vector<LostLog> lost_logs;  // as they were each time the disk was destroyed
         std::optional<Removal> removal;
         std::optional<Candidacy> candidacy;  // the latest
         [[nodiscard]] LogIndex last_index() const;
@@ -103,6 +108,7 @@ class RaftSafety {
     /// How many brokers hold the entry, destroyed disks that held it included.
     [[nodiscard]] std::int64_t holder_count(LogIndex index, Term term) const;
     [[nodiscard]] static bool holds(const Replica& replica, LogIndex index, Term term);
+    [[nodiscard]] static bool has_lost(const LostLog& lost, LogIndex index, Term term);
     void judge_forgotten_entry(const Context& context, const Replica& replica, LogIndex held_before);
     static void judge_standing(const Context& context, const Replica& replica, const broker::VoteGranted& granted);
     /// Whether another life of that broker was admitted before `term` began: every leader elected in it knows (R11).

@@ -322,6 +322,38 @@ TEST_CASE("V8: committed entries are on a majority, in order, and never change")
     }
 }
 
+TEST_CASE("V8: a disk that was lost counts for the entries it held, of their terms") {
+    RaftStory story;
+    story.elect(1, 1).enter_on({1, 2, 3}, 1, 1).commit(1, 1, 1).enter_on({1, 3}, 2, 1).enter_on({1, 3}, 3, 1);
+    SECTION("its answer was under way when the disk went") {
+        story.kill(3).empty_disk(3);
+        story.commit(1, 2, 1).commit(1, 3, 1);
+        REQUIRE_FALSE(story.is_unsafe());
+    }
+    SECTION("it is lost a second time, and what it held the first time still counts") {
+        story.kill(3).empty_disk(3);
+        story.boot(3, 33);
+        story.enter(3, 1, 1).kill(3).empty_disk(3);
+        story.commit(1, 2, 1);
+        REQUIRE_FALSE(story.is_unsafe());
+    }
+    SECTION("an entry of a later term in that place it never held") {
+        story.kill(3).empty_disk(3);
+        story.remove_from(1, 2).elect(1, 2).enter(1, 2, 2).commit(1, 2, 2);
+        REQUIRE_THAT(story.message("raft-safety"), Contains("entry 2 of term 2 was committed while 1 of 3 brokers"));
+    }
+    SECTION("nor one past its end") {
+        story.enter(1, 4, 1).kill(3).empty_disk(3);
+        story.commit(1, 2, 1).commit(1, 3, 1).commit(1, 4, 1);
+        REQUIRE_THAT(story.message("raft-safety"), Contains("entry 4 of term 1 was committed while 1 of 3 brokers"));
+    }
+    SECTION("what a snapshot had taken in was committed") {
+        story.install(3, 3, 1).kill(3).empty_disk(3);
+        story.commit(1, 2, 1);
+        REQUIRE_FALSE(story.is_unsafe());
+    }
+}
+
 TEST_CASE("V8: committed entries are not removed") {
     RaftStory story;
     story.elect(1, 1).enter_on({1, 2}, 1, 1).enter_on({1, 2}, 2, 1).commit(1, 1, 1);
