@@ -194,8 +194,7 @@ struct Checker::FactHearing {
     void operator()(const PeerAnswered& f) const { parts.check_quorum.on_fact(f); }
     void operator()(const LeaderActed& f) const { parts.check_quorum.judge(context, f); }
     void operator()(const PromiseNotDurable& f) const {
-        // What a fault destroyed was durable before.
-        if (parts.view.broker(f.broker).disk_fault_pending) return;
+        if (may_be_destroyed(f)) return;
         const bool is_raft = f.promise == Promise::kRaftState;
         parts.log.report(is_raft ? InvariantId::kRaftSafety : InvariantId::kLogMatching, context.time_ns,
                          fmt::format("broker {} promised what a power loss would take: {} ({})", f.broker.value, f.what,
@@ -203,10 +202,18 @@ struct Checker::FactHearing {
     }
     void operator()(const MatchNotHeld& f) const {
         // What a fault destroyed was held before.
-        if (parts.view.broker(f.follower).disk_fault_pending) return;
+        if (parts.view.broker(f.follower).raft_fault_pending) return;
         parts.log.report(InvariantId::kRaftSafety, context.time_ns,
                          fmt::format("broker {} leads and counts broker {} for {} (R9, R11)", f.leader.value,
                                      f.follower.value, f.what));
+    }
+    /// What a fault destroyed was durable before: a fault of the very files that the promise rests on.
+    [[nodiscard]] bool may_be_destroyed(const PromiseNotDurable& f) const {
+        const BrokerView& broker = parts.view.broker(f.broker);
+        if (f.promise == Promise::kRaftState) return broker.raft_fault_pending;
+        if (broker.shared_fault_pending || !f.partition) return broker.shared_fault_pending;
+        const std::optional<PartitionNumber> number = parts.view.find(*f.partition);
+        return number && parts.view.copy(broker, *number).fault_pending;
     }
     void operator()(const BrokerBooted&) const {}
     void operator()(const JournalFoundBad&) const {}

@@ -201,14 +201,17 @@ void ClusterView::get_back(CopyView& copy, const PartitionView& partition) const
 }
 
 void ClusterView::destroy_disk(BrokerView& broker) {
-    broker.disk_fault_pending = broker.shared_fault_pending = false;
+    broker.disk_fault_pending = broker.shared_fault_pending = broker.raft_fault_pending = false;
     for (CopyView& copy : broker.copies) destroy(copy, broker.data_incarnation);
 }
 
 void ClusterView::damage_disk(const DiskDamaged& fact) {
     BrokerView& broker = broker_of(fact.broker);
     broker.disk_fault_pending = true;
-    if (!fact.partition && !is_shared_by_copies(fact.file)) return;
+    if (!fact.partition && !is_shared_by_copies(fact.file)) {
+        broker.raft_fault_pending = true;
+        return;
+    }
     if (!fact.partition) broker.shared_fault_pending = true;
     for (std::size_t at = 0; at < broker.copies.size(); ++at) {
         if (fact.partition && partitions_[at].partition != *fact.partition) continue;
@@ -232,7 +235,7 @@ void ClusterView::settle_disk(BrokerView& broker) {
         copy.fault_pending = was_hit && copy.exists && !is_whole;
         if (is_whole) get_back(copy, partitions_[at]);
     }
-    broker.disk_fault_pending = broker.shared_fault_pending = false;
+    broker.disk_fault_pending = broker.shared_fault_pending = broker.raft_fault_pending = false;
 }
 
 void ClusterView::count_deletion(TopicView& topic, std::int32_t change) {

@@ -79,6 +79,7 @@ struct BrokerView {
     Incarnation data_incarnation;
     bool disk_fault_pending = false;    // a fault hit any of its files, and the disk was not emptied or sound since
     bool shared_fault_pending = false;  // ... a file that all copies hang on
+    bool raft_fault_pending = false;    // ... the files of Raft's state, on which no copy hangs
     std::string journal_damage;  // that this life has read and not answered with another data incarnation; empty: none
     std::optional<LeadershipView> leadership;
     std::optional<broker::FollowingLeader> following;

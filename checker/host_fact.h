@@ -95,6 +95,7 @@ struct PromiseNotDurable {
     BrokerId broker;
     Promise promise;
     std::string what;
+    std::optional<TopicPartition> partition = std::nullopt;  // whose records; none: what all copies hang on, or Raft
 };
 /// The life that just began reads a journal of which a part is bad that was once durable: what it vouched for is not
 /// known any more (L4).

@@ -186,10 +186,10 @@ void LogMatching::judge(const Context& context, const BrokerView& broker, const 
 }
 
 void LogMatching::judge(const Context& context, const BrokerView& broker, const broker::DamageFound& found) {
-    if (broker.disk_fault_pending || is_known_damaged(context, broker, found.partition)) return;
+    if (broker.shared_fault_pending || is_known_damaged(context, broker, found.partition)) return;
     context.log.report(
         kThis, context.time_ns,
-        fmt::format("{}: broker {} calls its copy damaged at offset {}, though no fault hit its disk: it "
+        fmt::format("{}: broker {} calls its copy damaged at offset {}, though no fault hit it: the broker "
                     "promised what was not durable, or lost it by itself (L4)",
                     context.view.name_of(found.partition), broker.id.value, found.at.value));
 }

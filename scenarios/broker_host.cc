@@ -190,7 +190,7 @@ void BrokerHost::send_to_peer(sim::Host& host, const broker::SendToPeer& message
     if (host.world().is_traced())
         host.note("to broker " + std::to_string(message.to.value) + ": " + broker::to_text(message.message));
     if (watch_.on_fact && host.is_alive()) {
-        if (const auto broken = promises_.look(host.disk(), *broker_, message)) watch_.on_fact(*broken);
+        for (const auto& broken : promises_.look(host.disk(), *broker_, message)) watch_.on_fact(broken);
     }
     host.send(host_of(message.to), broker::encode_frame(message.message),
               sim::FrameTag{broker::kind_number(message.message), broker::is_answer(message.message)});

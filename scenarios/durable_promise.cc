@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "protocol/storage/identity.h"
 #include "protocol/storage/recovery.h"
@@ -121,16 +122,17 @@ Broken broken_leader_promise(const sim::Disk& disk, const raft::Node& node) {
                        node.commit_index.value, found.value);
 }
 
-Broken broken_record_promise(const sim::Disk& disk, const broker::Broker& broker) {
-    if (broker.lifecycle != broker::Lifecycle::kRunning || broker.is_identity_renewing) return std::nullopt;
+std::vector<BrokenPromise> broken_record_promises(const sim::Disk& disk, const broker::Broker& broker) {
+    if (broker.lifecycle != broker::Lifecycle::kRunning || broker.is_identity_renewing) return {};
     const storage::DirectoryImage image = image_after_power_loss(disk);
-    if (Broken lost = lost_of_identity(broker, image)) return lost;
-    if (Broken lost = lost_of_topics(broker, image)) return lost;
+    if (const Broken lost = lost_of_identity(broker, image)) return {BrokenPromise{std::nullopt, *lost}};
+    if (const Broken lost = lost_of_topics(broker, image)) return {BrokenPromise{std::nullopt, *lost}};
     const storage::StoreRecovery found = storage::recover(image, broker.logs.config());
+    std::vector<BrokenPromise> broken;
     for (const storage::PartitionLog& log : broker.logs.logs()) {
-        if (Broken lost = lost_of_partition(broker, found, log.tp)) return lost;
+        if (const Broken lost = lost_of_partition(broker, found, log.tp)) broken.push_back({log.tp, *lost});
     }
-    return std::nullopt;
+    return broken;
 }
 
 bool PromiseWatch::is_news(const raft::Message& message) {
@@ -175,14 +177,17 @@ std::optional<checker::PromiseNotDurable> PromiseWatch::look_at_commit(const sim
     return checker::PromiseNotDurable{broker.config.id, checker::Promise::kRaftState, *broken};
 }
 
-std::optional<checker::PromiseNotDurable> PromiseWatch::look(const sim::Disk& disk, const broker::Broker& broker,
-                                                             const broker::SendToPeer& message) {
-    if (const auto* raft_message = std::get_if<raft::Message>(&message.message))
-        return look_at_raft(disk, broker, *raft_message, message.to);
-    if (!is_news(std::get<replication::Message>(message.message))) return std::nullopt;
-    const Broken broken = broken_record_promise(disk, broker);
-    if (!broken) return std::nullopt;
-    return checker::PromiseNotDurable{broker.config.id, checker::Promise::kRecords, *broken};
+std::vector<checker::PromiseNotDurable> PromiseWatch::look(const sim::Disk& disk, const broker::Broker& broker,
+                                                           const broker::SendToPeer& message) {
+    std::vector<checker::PromiseNotDurable> found;
+    if (const auto* raft_message = std::get_if<raft::Message>(&message.message)) {
+        if (auto broken = look_at_raft(disk, broker, *raft_message, message.to)) found.push_back(std::move(*broken));
+        return found;
+    }
+    if (!is_news(std::get<replication::Message>(message.message))) return found;
+    for (BrokenPromise& broken : broken_record_promises(disk, broker))
+        found.push_back({broker.config.id, checker::Promise::kRecords, std::move(broken.what), broken.partition});
+    return found;
 }
 
 }  // namespace tidelock::scenarios

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "checker/host_fact.h"
 #include "protocol/broker/broker.h"
@@ -22,16 +24,22 @@ std::optional<std::string> broken_raft_promise(const sim::Disk& disk, const raft
 /// What of the committed entries a leader counted itself for is not durable; empty when it does not lead, or a majority
 /// holds them without it.
 std::optional<std::string> broken_leader_promise(const sim::Disk& disk, const raft::Node& node);
-/// What of the records, topics and identity that `broker` takes for durable is not (L2, I10).
-std::optional<std::string> broken_record_promise(const sim::Disk& disk, const broker::Broker& broker);
+/// Records of one partition, or what all of them hang on, that a power loss would take.
+struct BrokenPromise {
+    std::optional<TopicPartition> partition;
+    std::string what;
+};
+/// What of the records, topics and identity that `broker` takes for durable is not (L2, I10): each partition of which
+/// something is missing, or only the first thing that all hang on.
+std::vector<BrokenPromise> broken_record_promises(const sim::Disk& disk, const broker::Broker& broker);
 
 /// Looks at a sample of the promises a broker makes in one life: every granted vote and every commit that rests on the
 /// leader's own disk, and of the others one in so many, because a look costs about as much as a boot.
 class PromiseWatch {
   public:
     /// `message` is about to leave. What it promises is in force from then on.
-    std::optional<checker::PromiseNotDurable> look(const sim::Disk& disk, const broker::Broker& broker,
-                                                   const broker::SendToPeer& message);
+    std::vector<checker::PromiseNotDurable> look(const sim::Disk& disk, const broker::Broker& broker,
+                                                 const broker::SendToPeer& message);
 
     /// After a step, in which a leader may have moved its commit index.
     std::optional<checker::PromiseNotDurable> look_at_commit(const sim::Disk& disk, const broker::Broker& broker);

@@ -56,11 +56,27 @@ TEST_CASE("V4: damage is found only where a fault did some") {
     story.lead(1, 1).append(1, {0}).durable(1, 1);
     SECTION("on a disk that no fault hit") {
         story.see(1, broker::DamageFound{kX0, Offset(0)});
-        REQUIRE_THAT(story.message("log-matching"), Contains("damaged at offset 0, though no fault hit its disk"));
+        REQUIRE_THAT(story.message("log-matching"), Contains("damaged at offset 0, though no fault hit it"));
     }
-    SECTION("on one that a fault hit") {
+    SECTION("in a copy that a fault hit") {
         story.damage_disk(1).see(1, broker::DamageFound{kX0, Offset(0)});
         REQUIRE(story.broken() == kNothing);
+    }
+    SECTION("where a fault hit a file that all copies hang on") {
+        story.fact(DiskDamaged{BrokerId(1), DiskDamage::kBitRot, std::nullopt, "checkpoint.1"});
+        story.see(1, broker::DamageFound{kX0, Offset(0)});
+        REQUIRE(story.broken() == kNothing);
+    }
+    SECTION("where a fault hit Raft's state only") {
+        story.fact(DiskDamaged{BrokerId(1), DiskDamage::kBitRot, std::nullopt, "raft.a"});
+        story.see(1, broker::DamageFound{kX0, Offset(0)});
+        REQUIRE(story.breaks("log-matching"));
+    }
+    SECTION("where a fault hit another copy only") {
+        story.see(1, broker::TopicCreated{TopicId(8), "y", 1});
+        story.fact(DiskDamaged{BrokerId(1), DiskDamage::kBitRot, TopicPartition{TopicId(8), {}}, "a segment"});
+        story.see(1, broker::DamageFound{kX0, Offset(0)});
+        REQUIRE(story.breaks("log-matching"));
     }
 }
 

@@ -85,16 +85,16 @@ TEST_CASE("a leader that commits by its own copy has that copy on its disk (R4)"
 
 TEST_CASE("what a broker takes for durable would be found: records, topics, identity (L2, F2, I10)") {
     Settled group;
-    REQUIRE_FALSE(broken_record_promise(group.disk(), group.broker()));
+    REQUIRE(broken_record_promises(group.disk(), group.broker()).empty());
     SECTION("another life of the data") {
         broker::Broker renewed = group.broker();
         renewed.identity.data_incarnation = Incarnation(99);
-        REQUIRE_THAT(broken_record_promise(group.disk(), renewed).value(), Contains("data incarnation 63"));
+        REQUIRE_THAT(broken_record_promises(group.disk(), renewed).at(0).what, Contains("data incarnation 63"));
     }
     SECTION("a topic more") {
         broker::Broker grown = group.broker();
         grown.topics.put(storage::TopicEntry{"more", TopicId(7), 1, {}});
-        REQUIRE_THAT(broken_record_promise(group.disk(), grown).value(), Contains("newest catalogue"));
+        REQUIRE_THAT(broken_record_promises(group.disk(), grown).at(0).what, Contains("newest catalogue"));
     }
     SECTION("records that came later") {
         const storage::DirectoryImage before = image_after_power_loss(group.disk());
@@ -104,7 +104,7 @@ TEST_CASE("what a broker takes for durable would be found: records, topics, iden
         REQUIRE(remembered() == group.broker().logs.logs().size());
         Settled later;
         later.cluster.world().run_until(sim::TimeNs(4'000'000'000));
-        REQUIRE_THAT(broken_record_promise(group.disk(), later.broker()).value(), Contains("would be found"));
+        REQUIRE_THAT(broken_record_promises(group.disk(), later.broker()).at(0).what, Contains("would be found"));
     }
     SECTION("rot") {
         const auto& logs = group.broker().logs.logs();
@@ -115,6 +115,9 @@ TEST_CASE("what a broker takes for durable would be found: records, topics, iden
         const storage::FileName name = storage::segment_file_name(held->tp, held->files.segments().front().base_offset);
         sim::Disk& disk = group.cluster.world().host(host_of(group.leader)).disk();
         REQUIRE(disk.rot_bit(name.text(), 70, 0));
-        REQUIRE_THAT(broken_record_promise(group.disk(), group.broker()).value(), Contains("would be found damaged"));
+        const std::vector<BrokenPromise> broken = broken_record_promises(group.disk(), group.broker());
+        REQUIRE(broken.size() == 1);
+        REQUIRE(broken[0].partition == held->tp);
+        REQUIRE_THAT(broken[0].what, Contains("would be found damaged"));
     }
 }
