@@ -53,6 +53,19 @@ std::optional<Told> told_by(const raft::Message& message) {
     return std::nullopt;
 }
 
+/// What `found` lacks of the log of `own` up to `index`; by log matching one entry tells of all before it.
+Broken unheld_entries(const raft::PersistentState& found, const raft::PersistentState& own, LogIndex index) {
+    if (raft::last_index(found) < index)
+        return fmt::format("Raft entries up to {}, of which it would find those up to {}", index.value,
+                           raft::last_index(found).value);
+    const std::optional<Term> meant = raft::term_at(own, index);
+    const std::optional<Term> held = raft::term_at(found, index);
+    // What is in a snapshot is committed: those agree.
+    if (!meant || !held || *meant == *held) return std::nullopt;
+    return fmt::format("Raft entries up to {} of term {}, where it would find one of term {}", index.value,
+                       meant->value, held->value);
+}
+
 Broken lost_of_partition(const broker::Broker& broker, const storage::StoreRecovery& found, const TopicPartition& tp) {
     const std::optional<storage::LogView> view = broker.logs.view(tp);
     if (!view || view->durable_end_offset <= view->log_start_offset || view->damaged_at) return std::nullopt;
@@ -95,7 +108,8 @@ storage::DirectoryImage image_after_power_loss(const sim::Disk& disk) {
     return image;
 }
 
-Broken broken_raft_promise(const sim::Disk& disk, const raft::Message& message, BrokerId to) {
+Broken broken_raft_promise(const sim::Disk& disk, const raft::PersistentState& own, const raft::Message& message,
+                           BrokerId to) {
     const std::optional<Told> told = told_by(message);
     if (!told || told->term == Term(0)) return std::nullopt;
     const std::optional<raft::PersistentState> state = durable_raft_state(disk);
@@ -104,9 +118,9 @@ Broken broken_raft_promise(const sim::Disk& disk, const raft::Message& message, 
     if (state->term > told->term) return std::nullopt;
     if (told->is_vote && (!state->voted_for || state->voted_for->broker != to))
         return fmt::format("its vote for broker {} in term {}", to.value, told->term.value);
-    if (raft::last_index(*state) >= told->match_index) return std::nullopt;
-    return fmt::format("Raft entries up to {}, of which it would find those up to {}", told->match_index.value,
-                       raft::last_index(*state).value);
+    // In a newer term its log may have become another one.
+    if (own.term > told->term) return unheld_entries(*state, *state, told->match_index);
+    return unheld_entries(*state, own, told->match_index);
 }
 
 Broken broken_leader_promise(const sim::Disk& disk, const raft::Node& node) {
@@ -116,10 +130,8 @@ Broken broken_leader_promise(const sim::Disk& disk, const raft::Node& node) {
                                       [&](const auto& follower) { return follower.match_index >= node.commit_index; });
     if (others > static_cast<std::ptrdiff_t>(node.config.members.size() / 2)) return std::nullopt;
     const std::optional<raft::PersistentState> state = durable_raft_state(disk);
-    const LogIndex found = state ? raft::last_index(*state) : LogIndex(0);
-    if (found >= node.commit_index) return std::nullopt;
-    return fmt::format("Raft entries up to {}, committed by its own copy, of which it would find those up to {}",
-                       node.commit_index.value, found.value);
+    const Broken unheld = unheld_entries(state.value_or(raft::PersistentState{}), node.persistent, node.commit_index);
+    return unheld ? Broken(*unheld + ", committed by its own copy") : std::nullopt;
 }
 
 std::vector<BrokenPromise> broken_record_promises(const sim::Disk& disk, const broker::Broker& broker) {
@@ -139,7 +151,10 @@ bool PromiseWatch::is_news(const raft::Message& message) {
     const std::optional<Told> told = told_by(message);
     if (!told) return false;
     const bool is_news = told->is_vote || told->term > term_max_ || told->match_index > match_index_max_;
-    term_max_ = std::max(term_max_, told->term);
+    if (told->term > term_max_) {
+        term_max_ = told->term;
+        match_index_max_ = LogIndex(0);
+    }
     match_index_max_ = std::max(match_index_max_, told->match_index);
     if (!is_news) return false;
     return told->is_vote || raft_promises_++ % kRaftPromisesPerLook == 0;
@@ -163,7 +178,7 @@ std::optional<checker::PromiseNotDurable> PromiseWatch::look_at_raft(const sim::
                                                                      const broker::Broker& broker,
                                                                      const raft::Message& message, BrokerId to) {
     if (!is_news(message)) return std::nullopt;
-    const Broken broken = broken_raft_promise(disk, message, to);
+    const Broken broken = broken_raft_promise(disk, broker.raft.persistent, message, to);
     if (!broken) return std::nullopt;
     return checker::PromiseNotDurable{broker.config.id, checker::Promise::kRaftState, *broken};
 }

@@ -19,8 +19,10 @@ namespace tidelock::scenarios {
 /// missing.
 storage::DirectoryImage image_after_power_loss(const sim::Disk& disk);
 
-/// What of the Raft state that `message` to `to` rests on is not durable (R2); empty when all of it is.
-std::optional<std::string> broken_raft_promise(const sim::Disk& disk, const raft::Message& message, BrokerId to);
+/// What of the Raft state that `message` to `to` rests on is not durable (R2); empty when all of it is. `own` is the
+/// sender's state in memory: which entries its match index means.
+std::optional<std::string> broken_raft_promise(const sim::Disk& disk, const raft::PersistentState& own,
+                                               const raft::Message& message, BrokerId to);
 /// What of the committed entries a leader counted itself for is not durable; empty when it does not lead, or a majority
 /// holds them without it.
 std::optional<std::string> broken_leader_promise(const sim::Disk& disk, const raft::Node& node);
@@ -52,9 +54,9 @@ class PromiseWatch {
 
     std::uint32_t raft_promises_ = 0;
     std::uint32_t record_promises_ = 0;
-    LogIndex match_index_max_;
-    LogIndex commit_index_;
     Term term_max_;
+    LogIndex match_index_max_;  // told in term_max_
+    LogIndex commit_index_;
     std::int64_t positions_told_ = 0;  // the sum over partitions in the last message that had any
 };
 

@@ -30,6 +30,7 @@ struct Settled {
     }
     const sim::Disk& disk() { return cluster.world().host(host_of(leader)).disk(); }
     const broker::Broker& broker() { return *cluster.broker(leader); }
+    const raft::PersistentState& own() { return broker().raft.persistent; }
     Term term() { return broker().raft.persistent.term; }
 
     Plan plan = plan_without_faults();
@@ -54,29 +55,72 @@ raft::Message accepted(Term term, LogIndex match_index) {
 TEST_CASE("a vote promises the term and the candidate (R2)") {
     Settled group;
     const BrokerId other(group.leader.value % 3 + 1);
-    REQUIRE_FALSE(broken_raft_promise(group.disk(), granted(group.term()), group.leader));
-    REQUIRE_THAT(broken_raft_promise(group.disk(), granted(group.term()), other).value(),
+    REQUIRE_FALSE(broken_raft_promise(group.disk(), group.own(), granted(group.term()), group.leader));
+    REQUIRE_THAT(broken_raft_promise(group.disk(), group.own(), granted(group.term()), other).value(),
                  Contains("its vote for broker " + std::to_string(other.value)));
     const Term next(group.term().value + 1);
-    REQUIRE_THAT(broken_raft_promise(group.disk(), granted(next), group.leader).value(), Contains("Raft term"));
+    REQUIRE_THAT(broken_raft_promise(group.disk(), group.own(), granted(next), group.leader).value(),
+                 Contains("Raft term"));
     // Refused, or told in a term that is over: nothing is promised.
-    REQUIRE_FALSE(broken_raft_promise(group.disk(), raft::VoteAnswer{next, {}, {}, false}, group.leader));
-    REQUIRE_FALSE(broken_raft_promise(group.disk(), granted(Term(group.term().value - 1)), other));
+    REQUIRE_FALSE(broken_raft_promise(group.disk(), group.own(), raft::VoteAnswer{next, {}, {}, false}, group.leader));
+    REQUIRE_FALSE(broken_raft_promise(group.disk(), group.own(), granted(Term(group.term().value - 1)), other));
 }
 
 TEST_CASE("an accepted append promises the entries up to its match index (R2)") {
     Settled group;
     const LogIndex last = raft::last_index(group.broker().raft.persistent);
-    REQUIRE_FALSE(broken_raft_promise(group.disk(), accepted(group.term(), last), BrokerId(2)));
+    REQUIRE_FALSE(broken_raft_promise(group.disk(), group.own(), accepted(group.term(), last), BrokerId(2)));
     REQUIRE_THAT(
-        broken_raft_promise(group.disk(), accepted(group.term(), LogIndex(last.value + 1)), BrokerId(2)).value(),
+        broken_raft_promise(group.disk(), group.own(), accepted(group.term(), LogIndex(last.value + 1)), BrokerId(2))
+            .value(),
         Contains("of which it would find those up to " + std::to_string(last.value)));
+}
+
+TEST_CASE("an entry of another term in that place is not the one that was accepted (R2)") {
+    Settled group;
+    const LogIndex last = raft::last_index(group.own());
+    REQUIRE(last > group.own().snapshot.last_index);
+    // In memory the newest entry was overwritten by one of the present term; the disk has the old one.
+    raft::PersistentState overwritten = group.own();
+    overwritten.entries.back().term = Term(group.term().value + 1);
+    const raft::Message answer = accepted(group.term(), last);
+    REQUIRE_FALSE(broken_raft_promise(group.disk(), group.own(), answer, BrokerId(2)));
+    REQUIRE_THAT(broken_raft_promise(group.disk(), overwritten, answer, BrokerId(2)).value(),
+                 Contains("where it would find one of term " + std::to_string(group.term().value)));
+    // The entry before it is the same in both.
+    const LogIndex before(last.value - 1);
+    REQUIRE_FALSE(broken_raft_promise(group.disk(), overwritten, accepted(group.term(), before), BrokerId(2)));
+    // A newer term than the answer's may have made another log of it, after the answer was promised.
+    overwritten.term = Term(group.term().value + 1);
+    REQUIRE_FALSE(broken_raft_promise(group.disk(), overwritten, answer, BrokerId(2)));
+}
+
+TEST_CASE("in a new term a match index below those of the one before is news") {
+    Settled group;
+    PromiseWatch watch;
+    const LogIndex last = raft::last_index(group.own());
+    const auto look = [&](Term term, std::int64_t past_the_log) {
+        const broker::SendToPeer message{BrokerId(2), raft::Message(accepted(term, last + past_the_log))};
+        return watch.look(group.disk(), group.broker(), message).size();
+    };
+    // One promise in eight is looked at: the first and the ninth.
+    for (int told = 0; told < 8; ++told) REQUIRE(look(Term(group.term().value - 1), 100 + told) == 0);
+    std::size_t broken = 0;
+    for (int told = 1; told <= 9; ++told) broken += look(group.term(), told);
+    REQUIRE(broken == 2);
 }
 
 TEST_CASE("a leader that commits by its own copy has that copy on its disk (R4)") {
     Settled group;
     raft::Node node = group.broker().raft;
     REQUIRE_FALSE(broken_leader_promise(group.disk(), node));
+    SECTION("of that very entry") {
+        for (auto& follower : std::get<raft::Leader>(node.role).followers) follower.match_index = LogIndex(0);
+        REQUIRE_FALSE(broken_leader_promise(group.disk(), node));
+        const auto at = static_cast<std::size_t>(node.commit_index - node.persistent.snapshot.last_index - 1);
+        node.persistent.entries.at(at).term = Term(group.term().value + 1);
+        REQUIRE_THAT(broken_leader_promise(group.disk(), node).value(), Contains("where it would find one of term"));
+    }
     node.commit_index = LogIndex(raft::last_index(node.persistent).value + 1);
     REQUIRE_THAT(broken_leader_promise(group.disk(), node).value(), Contains("committed by its own copy"));
     for (auto& follower : std::get<raft::Leader>(node.role).followers) follower.match_index = node.commit_index;
