@@ -113,7 +113,9 @@ void judge_joining(const Context& context, const BrokerView& broker, LeaderEpoch
         if (!leader_copy.exists) continue;
         const Offset needed = needed_to_join(leader_copy, leader_epoch);
         const CopyView& copy = view.copy(view.broker(joining.broker), number);
-        const bool has_reached = copy.exists && !copy.damaged && copy.durable_end_offset >= needed;
+        // Where received positions are offered, and said to be, they are what a member is counted by (L2).
+        const Offset position = view.settings().durable_positions ? copy.durable_end_offset : copy.log_end_offset;
+        const bool has_reached = copy.exists && !copy.damaged && position >= needed;
         if (has_reached || needed == Offset(0) || view.once_held_as(joining, copy, needed - 1)) continue;
         context.log.report(
             kThis, context.time_ns,
@@ -172,8 +174,7 @@ void IsrComplete::judge(const Context& context, const BrokerView& broker, const 
 
 void IsrComplete::judge(const Context& context, const BrokerView& broker, const broker::InSyncSetProposed& proposed) {
     if (!broker.leadership || broker.leadership->leader_epoch != proposed.leader_epoch) return;
-    const bool is_group = context.view.settings().preset == broker::Preset::kGroup;
-    if (is_group && broker.leadership->committed_set) judge_change(context, broker, proposed);
+    if (broker.leadership->committed_set) judge_change(context, broker, proposed);
     const bool is_pending = broker.leadership->proposed_set && broker.leadership->proposal_entered;
     if (is_pending && *broker.leadership->proposed_set != proposed.members) {
         context.log.report(

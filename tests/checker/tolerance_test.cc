@@ -281,6 +281,41 @@ TEST_CASE("V7: who joins has reached the high watermark and the start of the epo
     }
 }
 
+TEST_CASE("V7: who joins has reached it in every preset, with the positions that preset offers (I5, I11)") {
+    Settings settings = Story::group_of_three();
+    settings.preset = broker::Preset::kStatic;
+    const auto story_of = [&] {
+        Story story(settings);
+        story.claim(1, 0).see(1, broker::LeaderServing{LeaderEpoch(0)});
+        story.propose_set(1, 0, replicas({1, 2})).commit_set(1, 0, replicas({1, 2})).wait_for(1, 0, replicas({1, 2}));
+        story.append(1, {0, 0}).durable(1, 1).copy(2, {0, 0}).durable(2, 1).high_watermark(1, 0, 1);
+        return story;
+    };
+    SECTION("it has") {
+        Story story = story_of();
+        story.copy(3, {0, 0}).durable(3, 1).wait_for(1, 0, replicas({1, 2, 3}));
+        REQUIRE(story.propose_set(1, 0, replicas({1, 2, 3})).broken() == kNothing);
+    }
+    SECTION("it has not") {
+        Story story = story_of();
+        story.wait_for(1, 0, replicas({1, 2, 3})).propose_set(1, 0, replicas({1, 2, 3}));
+        REQUIRE_THAT(story.message("isr-complete"), Contains("and 1 is needed"));
+    }
+    SECTION("it has received it: enough where that is what positions mean") {
+        for (const bool durable : {false, true}) {
+            settings.durable_positions = durable;
+            Story story = story_of();
+            story.copy(3, {0, 0}).wait_for(1, 0, replicas({1, 2, 3})).propose_set(1, 0, replicas({1, 2, 3}));
+            REQUIRE(story.breaks("isr-complete") == durable);
+        }
+    }
+    SECTION("the set shrinks below the minimum") {
+        Story story = story_of();
+        story.propose_set(1, 0, replicas({1}));
+        REQUIRE_THAT(story.message("isr-complete"), Contains("below the minimum of 2 (I11)"));
+    }
+}
+
 TEST_CASE("V7: the set does not shrink below the minimum, and becomes what was proposed (I11, I3)") {
     Story story = set_of_two();
     SECTION("below the minimum") {
