@@ -129,7 +129,6 @@ struct FetchRoute {
                                                          " below its high watermark " +
                                                          std::to_string(e.refusal.high_watermark.value)});
     }
-    void operator()(const replication::LeaderLooksStale&) const {}
 
     void report_cut(TopicPartition tp) const {
         replication::FetchEffects next;

@@ -37,10 +37,7 @@ ErrorCode judge(const Step& step, TopicPartition tp, const Partition& partition,
     if (partition.must_recopy || broker.is_identity_renewing) return ErrorCode::kStorageError;
     if (partition.pending.is_full()) return ErrorCode::kThrottled;
     const bool needs_set = produce.acks == clients::Acks::kAll;
-    const bool has_set =
-        broker.in_sync.has_enough_in_step() &&
-        static_cast<std::int32_t>(broker.in_sync.committed().members.size()) >= broker.config.min_insync_replicas;
-    if (needs_set && !has_set) return ErrorCode::kNotEnoughReplicas;
+    if (needs_set && !broker.in_sync.has_enough_in_step()) return ErrorCode::kNotEnoughReplicas;
     return ErrorCode::kNone;
 }
 

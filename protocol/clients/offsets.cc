@@ -56,13 +56,6 @@ Result<std::optional<CommittedOffset>, DecodeError> decode_value(const Bytes& by
     return std::optional(std::move(value));
 }
 
-PartitionIndex partition_of_group(std::string_view group, std::int32_t partition_count) {
-    CHECK(partition_count > 0);
-    std::uint32_t hash = 2'166'136'261U;
-    for (const char letter : group) hash = (hash ^ static_cast<std::uint8_t>(letter)) * 16'777'619U;
-    return PartitionIndex(static_cast<std::int32_t>(hash % static_cast<std::uint32_t>(partition_count)));
-}
-
 void OffsetTable::apply(Offset record_offset, OffsetKey key, std::optional<CommittedOffset> value) {
     CHECK(pending_.empty() || pending_.back().record_offset < record_offset);
     pending_.push_back({record_offset, std::move(key), std::move(value)});
@@ -110,13 +103,6 @@ std::vector<TopicId> OffsetTable::topics() const {
     return topics;
 }
 
-std::vector<OffsetKey> OffsetTable::keys_of_group(std::string_view group) const {
-    std::vector<OffsetKey> keys;
-    for (const auto& [key, value] : committed_)
-        if (key.group == group) keys.push_back(key);
-    return keys;
-}
-
 FlatMap<OffsetKey, CommittedOffset> OffsetTable::newest() const {
     FlatMap<OffsetKey, CommittedOffset> newest = committed_;
     for (const Pending& pending : pending_) {
@@ -126,10 +112,6 @@ FlatMap<OffsetKey, CommittedOffset> OffsetTable::newest() const {
             newest.erase(pending.key);
     }
     return newest;
-}
-
-void OffsetTable::clear() {
-    *this = OffsetTable();
 }
 
 void OffsetTable::add_to(Digest& digest) const {

@@ -42,9 +42,6 @@ struct CommittedOffset {
 /// Empty optional: a tombstone.
 [[nodiscard]] Result<std::optional<CommittedOffset>, DecodeError> decode_value(const Bytes& value);
 
-/// Which partition of the topic a group's commits are in: FNV-1a of the group, as T4 places coordinators.
-[[nodiscard]] PartitionIndex partition_of_group(std::string_view group, std::int32_t partition_count);
-
 /// The commits in one partition of the topic, on its leader.
 class OffsetTable {
   public:
@@ -59,12 +56,8 @@ class OffsetTable {
     [[nodiscard]] std::vector<OffsetKey> keys_of_topic(TopicId topic) const;
     /// Topics that have keys, sorted.
     [[nodiscard]] std::vector<TopicId> topics() const;
-    /// Everything of the group, sorted.
-    [[nodiscard]] std::vector<OffsetKey> keys_of_group(std::string_view group) const;
     /// The newest of each key, confirmed or not, sorted; without those a tombstone took away.
     [[nodiscard]] FlatMap<OffsetKey, CommittedOffset> newest() const;
-    /// A new leadership: forget everything, then apply every record of the log.
-    void clear();
 
     [[nodiscard]] std::size_t size() const { return committed_.size(); }
     [[nodiscard]] std::size_t pending_count() const { return pending_.size(); }

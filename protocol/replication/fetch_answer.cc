@@ -129,12 +129,6 @@ void ParkedFetches::expire(Instant now, std::vector<FetchRequest>& woken) {
     take_if([now](const ParkedFetch& parked) { return parked.deadline <= now; }, woken);
 }
 
-bool ParkedFetches::is_parked(BrokerId follower) const {
-    return std::any_of(parked_.begin(), parked_.end(), [follower](const ParkedFetch& parked) {
-        return parked.request.header.follower.broker == follower;
-    });
-}
-
 void ParkedFetches::drop(BrokerId follower) {
     std::erase_if(parked_,
                   [follower](const ParkedFetch& parked) { return parked.request.header.follower.broker == follower; });
@@ -150,7 +144,6 @@ std::optional<Instant> ParkedFetches::next_deadline() const {
 FetchPlan plan_fetch(const FetchRequest& request, std::span<const LeaderView* const> views) {
     CHECK(views.size() == request.partitions.size());
     FetchPlan plan;
-    const std::int32_t bytes_max = std::max(request.bytes_max, 1);
     for (std::size_t i = 0; i < views.size(); ++i) {
         const FetchPartition& asked = request.partitions[i];
         const PartitionJudgement judgement = judge_partition(asked, views[i]);
@@ -159,8 +152,7 @@ FetchPlan plan_fetch(const FetchRequest& request, std::span<const LeaderView* co
         plan.has_error = plan.has_error || has_error;
         plan.has_other_news = plan.has_other_news || judgement.has_other_news;
         if (!judgement.has_records && !has_error && !judgement.has_other_news) continue;
-        plan.partitions.push_back(
-            {asked.partition, judgement, asked.fetch_offset, judgement.has_records ? bytes_max : 0});
+        plan.partitions.push_back({asked.partition, judgement, asked.fetch_offset});
     }
     return plan;
 }

@@ -72,12 +72,8 @@ class ParkedFetches {
     void on_manifest_changed(std::vector<FetchRequest>& woken);
     /// Takes out those whose time has come.
     void expire(Instant now, std::vector<FetchRequest>& woken);
-    /// A position update of a follower: what its parked fetch says is no longer the newest, only kept for its answer.
-    [[nodiscard]] bool is_parked(BrokerId follower) const;
     /// The follower's connection is gone, or it lives another life.
     void drop(BrokerId follower);
-    /// The role changed. They are not answered: their epoch is over and the connection is told so by the next request.
-    void clear() { parked_.clear(); }
     /// When expire must be called next; empty: nothing is parked.
     [[nodiscard]] std::optional<Instant> next_deadline() const;
     [[nodiscard]] std::size_t size() const { return parked_.size(); }
@@ -98,7 +94,6 @@ struct PartitionPlan {
     TopicPartition partition;
     PartitionJudgement judgement;
     Offset read_from;
-    std::int32_t read_bytes_max = 0;  // 0: nothing to read, only news or an error
     bool operator==(const PartitionPlan&) const = default;
 };
 struct FetchPlan {
@@ -111,9 +106,8 @@ struct FetchPlan {
     bool operator==(const FetchPlan&) const = default;
 };
 /// Judges every partition. `views` is parallel to request.partitions, null where there is no such partition. Count the
-/// valid positions of the request first: they may move the high watermark, which is news to answer. `read_bytes_max` is
-/// the whole request's budget; the caller takes off what the partitions before have read, and always sends the first
-/// batch.
+/// valid positions of the request first: they may move the high watermark, which is news to answer. How much is read
+/// for each is the caller's affair: the request's `bytes_max` is one budget for all of them.
 [[nodiscard]] FetchPlan plan_fetch(const FetchRequest& request, std::span<const LeaderView* const> views);
 
 }  // namespace tidelock::replication

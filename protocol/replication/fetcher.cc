@@ -70,10 +70,8 @@ bool Fetcher::accept_answer(ErrorCode code, LeaderEpoch leader_epoch, Instant no
     is_request_outstanding_ = false;
     deadline_.reset();
     if (code == ErrorCode::kNone && leader_epoch == leader_epoch_) return true;
-    const bool is_about_epoch = code == ErrorCode::kNone || code == ErrorCode::kNotLeader ||
-                                code == ErrorCode::kFencedEpoch || code == ErrorCode::kUnknownEpoch;
-    if (is_about_epoch) effects.push_back(LeaderLooksStale{leader_, code});
-    // Asked again rather than given up: the leader may just not know its own claim yet (KAFKA-7786).
+    // Asked again rather than given up, when it is about the epoch too: the leader may just not know its own claim yet
+    // (KAFKA-7786).
     back_off(now, effects);
     return false;
 }

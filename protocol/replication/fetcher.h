@@ -65,7 +65,8 @@ struct SendToLeader {
     Message message;
     bool operator==(const SendToLeader&) const = default;
 };
-/// Make the local topics like this manifest (`diff`), then call on_reconciled with every partition it has.
+/// Make the local topics like this manifest: names, lives, partition counts and settings. Then call on_reconciled with
+/// every partition it has, or on_reconcile_failed (F2).
 struct ApplyManifest {
     Manifest manifest;
     bool operator==(const ApplyManifest&) const = default;
@@ -116,14 +117,8 @@ struct CutWasRefused {
     CutRefused refusal;
     bool operator==(const CutWasRefused&) const = default;
 };
-/// The leader answers with an epoch that is not the followed one; who leads may be known better elsewhere.
-struct LeaderLooksStale {
-    BrokerId leader;
-    ErrorCode code;
-    bool operator==(const LeaderLooksStale&) const = default;
-};
 using FetchEffect = std::variant<SendToLeader, ApplyManifest, Truncate, Reset, Discard, Append, AnswerApplied,
-                                 SetFetchTimer, CutWasRefused, LeaderLooksStale>;
+                                 SetFetchTimer, CutWasRefused>;
 using FetchEffects = std::vector<FetchEffect>;
 
 // --- the machine ---------------------------------------------------------------------------------------------
@@ -180,11 +175,6 @@ class Fetcher {
     [[nodiscard]] FetchPhase phase() const { return phase_; }
     [[nodiscard]] BrokerId leader() const { return leader_; }
     [[nodiscard]] LeaderEpoch leader_epoch() const { return leader_epoch_; }
-    [[nodiscard]] std::uint64_t manifest_digest() const { return manifest_digest_; }
-    /// Every partition has had its handshake in this epoch, or was refused it.
-    [[nodiscard]] bool is_handshake_done() const {
-        return phase_ == FetchPhase::kFetching || phase_ == FetchPhase::kSyncing;
-    }
 
     void add_to(Digest& digest) const;
     bool operator==(const Fetcher&) const = default;

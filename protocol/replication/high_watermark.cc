@@ -22,12 +22,6 @@ bool HighWatermark::follow(Offset leader_high_watermark, Offset own_log_end_offs
     return advance(std::min(leader_high_watermark, own_log_end_offset));
 }
 
-bool HighWatermark::raise_to_log_start(Offset log_start_offset) {
-    if (log_start_offset <= value_) return false;
-    value_ = log_start_offset;
-    return true;
-}
-
 Offset HighWatermark::read_bound() {
     shown_to_readers_ = std::max(shown_to_readers_, value_);
     return value_;

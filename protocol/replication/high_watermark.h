@@ -24,8 +24,6 @@ class HighWatermark {
     bool advance(std::optional<Offset> lowest_position);
     /// As follower: the leader's watermark, taken as far as the own log reaches. True: it moved.
     bool follow(Offset leader_high_watermark, Offset own_log_end_offset);
-    /// The log start moved past it (L7 reset): nothing below the start is left to protect. True: it moved.
-    bool raise_to_log_start(Offset log_start_offset);
 
     /// Exclusive.
     [[nodiscard]] Offset value() const { return value_; }

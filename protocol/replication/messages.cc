@@ -127,7 +127,7 @@ ManifestAnswer get_manifest_answer(ByteReader& in) {
     const std::uint32_t count = in.count(kTopicBytes);
     for (std::uint32_t i = 0; i < count && !in.failed(); ++i) {
         ManifestTopic topic = get_topic(in);
-        // The diff searches by name.
+        // One order and one life of a name, so that equal manifests have equal digests.
         if (!message.manifest.topics.empty() && !(message.manifest.topics.back().name < topic.name)) in.fail();
         message.manifest.topics.push_back(std::move(topic));
     }

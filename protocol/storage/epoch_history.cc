@@ -30,24 +30,11 @@ Result<void, HistoryRefusal> EpochHistory::assign(const EpochStart& entry) {
     return {};
 }
 
-std::optional<EpochEnd> EpochHistory::epoch_end(LeaderEpoch leader_epoch, Offset log_end_offset) const {
-    const auto above = std::upper_bound(entries_.begin(), entries_.end(), leader_epoch,
-                                        [](LeaderEpoch e, const EpochStart& entry) { return e < entry.leader_epoch; });
-    if (above == entries_.begin()) return std::nullopt;
-    const Offset end = above == entries_.end() ? log_end_offset : above->start_offset;
-    return EpochEnd{std::prev(above)->leader_epoch, end};
-}
-
 LeaderEpoch EpochHistory::epoch_at(Offset offset) const {
     if (!entries_.empty() && entries_.back().start_offset <= offset) return entries_.back().leader_epoch;
     const auto above = std::upper_bound(entries_.begin(), entries_.end(), offset,
                                         [](Offset o, const EpochStart& entry) { return o < entry.start_offset; });
     return above == entries_.begin() ? LeaderEpoch(0) : std::prev(above)->leader_epoch;
-}
-
-bool EpochHistory::contains(LeaderEpoch leader_epoch) const {
-    return std::any_of(entries_.begin(), entries_.end(),
-                       [&](const EpochStart& entry) { return entry.leader_epoch == leader_epoch; });
 }
 
 std::optional<EpochStart> EpochHistory::latest() const {

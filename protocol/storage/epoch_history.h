@@ -1,5 +1,6 @@
 /// Which leader epoch each record of a partition was written under: the list (epoch, first offset), strictly rising in
-/// both (L3). Answers where an epoch ends (L5), the question of the truncation handshake (L6).
+/// both (L3). Where an epoch ends (L5), the question of the truncation handshake (L6), is read off its entries by
+/// protocol/replication.
 #pragma once
 
 #include <cstdint>
@@ -27,12 +28,8 @@ class EpochHistory {
     /// earlier epoch that started at the same offset wrote nothing and is replaced. Noting the latest entry again is no
     /// change.
     Result<void, HistoryRefusal> assign(const EpochStart& entry);
-    /// L5: the largest epoch <= `leader_epoch` in this history and where it ends: at the start of the next one, or at
-    /// `log_end_offset`. Empty when every epoch here is larger.
-    [[nodiscard]] std::optional<EpochEnd> epoch_end(LeaderEpoch leader_epoch, Offset log_end_offset) const;
     /// The epoch of a record at `offset`; 0 (none) before the first entry.
     [[nodiscard]] LeaderEpoch epoch_at(Offset offset) const;
-    [[nodiscard]] bool contains(LeaderEpoch leader_epoch) const;
     /// Latest entry, if any.
     [[nodiscard]] std::optional<EpochStart> latest() const;
     /// The latest entry's epoch; 0 (none) if there is no entry.

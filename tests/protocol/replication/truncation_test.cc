@@ -90,6 +90,27 @@ TEST_CASE("L5: the largest epoch at or below the asked one, and where it ends") 
           EpochEnd{LeaderEpoch(4), Offset(25)});
 }
 
+TEST_CASE("L5: an epoch ends after its last record, for any log and any asked epoch") {
+    rc::check([](const std::vector<std::uint8_t>& steps) {
+        Epochs log;
+        int epoch = 1;
+        for (const std::uint8_t step : steps) log.push_back(epoch += step % 3);
+        const History history = history_of(log);
+        for (int asked = 0; asked <= epoch + 1; ++asked) {
+            std::optional<EpochEnd> expected;
+            for (std::size_t i = 0; i < log.size(); ++i)
+                if (log[i] <= asked) expected = EpochEnd{LeaderEpoch(log[i]), Offset(static_cast<std::int64_t>(i) + 1)};
+            RC_ASSERT(epoch_end(history, Offset(size_of(log)), LeaderEpoch(asked)) == expected);
+        }
+    });
+}
+
+TEST_CASE("L5, F5: an epoch that wrote nothing ends where it starts") {
+    const History history = {entry(1, 0), entry(2, 5)};
+    CHECK(epoch_end(history, Offset(5), LeaderEpoch(2)) == EpochEnd{LeaderEpoch(2), Offset(5)});
+    CHECK(epoch_end(history, Offset(5), LeaderEpoch(1)) == EpochEnd{LeaderEpoch(1), Offset(5)});
+}
+
 TEST_CASE("L6: a log that is a prefix is left alone; an unreplicated tail is cut") {
     CHECK(std::holds_alternative<HandshakeDone>(shake_hands({1, 1, 2}, {1, 1, 2, 2, 3}).last));
     CHECK(shake_hands({1, 1, 1, 1}, {1, 1, 3}).last == TruncationStep(TruncateTo{Offset(2)}));
