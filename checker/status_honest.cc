@@ -65,6 +65,18 @@ void judge_lagging(const Context& context, const BrokerView& broker, const broke
     }
 }
 
+/// I9: all partitions of a leader with fewer members in step than it has brokers, and none of anybody else.
+void judge_under_replicated(const Context& context, const BrokerView& broker, const broker::StatusReported& reported) {
+    const std::size_t in_step = reported.in_sync_replicas.size() - reported.lagging_members.size();
+    const bool is_short = has_claim(broker) && in_step < context.view.settings().members.size();
+    const auto there = std::ranges::count_if(broker.copies, [](const CopyView& copy) { return copy.exists; });
+    const std::int64_t truth = is_short ? there : 0;
+    if (reported.under_replicated_count == truth) return;
+    report(context, broker, fmt::format("{} under-replicated partitions", reported.under_replicated_count),
+           fmt::format("{} of {} brokers are in step for {} partitions, so {} are (I9)", in_step,
+                       context.view.settings().members.size(), there, truth));
+}
+
 /// G8: a minority may be lost where a record is confirmed on a majority; with less it hangs on a disk.
 StatusDurability durability_by(const Settings& settings) {
     if (!settings.durable_positions) return StatusDurability::kReceivedOnly;
@@ -130,6 +142,7 @@ void StatusHonest::judge(const Context& context, const BrokerView& broker, const
     judge_role(context, broker, reported);
     has_claim(broker) ? judge_leading(context, broker, reported) : judge_following(context, broker, reported);
     judge_lagging(context, broker, reported);
+    judge_under_replicated(context, broker, reported);
     judge_durability(context, broker, reported);
     if (const RaftLeadership* raft = raft_leadership_of(broker); raft != nullptr && raft->term != reported.term) {
         report(context, broker, fmt::format("term {}", reported.term.value),

@@ -127,6 +127,7 @@ void begin_leading(Step& step, LeaderEpoch leader_epoch, const replication::Vers
     broker.in_sync.become_leader(leader_epoch, in_sync_set, std::move(copies), step.now, effects);
     observe(step, InSyncSetCommitted{leader_epoch, in_sync_set.members});
     notify_in_sync(step, effects);
+    count_under_replicated(step);
     step.effects.push_back(SetTimer{TimerKind::kInSyncBounds, in_sync_tick(broker), in_sync_tick(broker)});
     begin_rebuild(step);
     advance_all_high_watermarks(step);
@@ -264,20 +265,22 @@ struct InSyncRoute {
         if (!broker.leading) return;
         observe(step, AcknowledgementSetChanged{broker.leading->leader_epoch, broker.in_sync.acknowledgement_set()});
     }
-    void operator()(const replication::UnderReplicationChanged& changed) const {
-        Broker& broker = step.broker;
-        const auto count = static_cast<std::int32_t>(broker.partitions.size());
-        const std::int32_t now_count = changed.is_under_replicated ? count : 0;
-        if (now_count == broker.under_replicated) return;
-        broker.under_replicated = now_count;
-        if (now_count > 0) mark(step, Mark::kStatusUnderReplicated);
-        observe(step, UnderReplicatedPartitions{now_count});
-    }
+    void operator()(const replication::UnderReplicationChanged&) const { count_under_replicated(step); }
     void operator()(const replication::ShrinkWithheld&) const { mark(step, Mark::kShrinkWithheld); }
     void operator()(const replication::ExpandWaitsForEpochStart&) const { mark(step, Mark::kExpandWaitsForEpochStart); }
 };
 
 }  // namespace
+
+void count_under_replicated(Step& step) {
+    Broker& broker = step.broker;
+    const auto count = static_cast<std::int32_t>(broker.partitions.size());
+    const std::int32_t now_count = broker.in_sync.is_under_replicated() ? count : 0;
+    if (now_count == broker.under_replicated) return;
+    broker.under_replicated = now_count;
+    if (now_count > 0) mark(step, Mark::kStatusUnderReplicated);
+    observe(step, UnderReplicatedPartitions{now_count});
+}
 
 void route_in_sync_effects(Step& step, replication::InSyncEffects& effects) {
     const replication::InSyncEffects taken = std::move(effects);

@@ -199,6 +199,7 @@ struct DigestFields {
         members(o.in_sync_replicas);
         members(o.lagging_members);
         digest.add(static_cast<int>(o.durability));
+        digest.add(o.under_replicated_count);
     }
     void operator()(const ProtocolViolationRefused& o) const {
         digest.add(std::string_view(o.rule));

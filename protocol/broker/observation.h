@@ -312,6 +312,7 @@ struct StatusReported {
     std::vector<Replica> in_sync_replicas;
     std::vector<Replica> lagging_members;  // I11; told by who leads only
     clients::StatusDurability durability;
+    std::int32_t under_replicated_count;  // partitions (I9)
     bool operator==(const StatusReported&) const = default;
 };
 /// A peer asked for what the protocol forbids, and was refused (L8 and its like).

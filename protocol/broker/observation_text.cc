@@ -203,9 +203,9 @@ struct TextOf {
     std::string operator()(const StatusReported& o) const {
         return fmt::format(
             "status reported role={} leader_epoch={} term={} leader={} in_sync_replicas={} lagging_members={} "
-            "durability=\"{}\"",
+            "durability=\"{}\" under_replicated={}",
             clients::name_of(o.role), o.leader_epoch.value, o.term.value, o.leader.value, text(o.in_sync_replicas),
-            text(o.lagging_members), clients::name_of(o.durability));
+            text(o.lagging_members), clients::name_of(o.durability), o.under_replicated_count);
     }
     std::string operator()(const ProtocolViolationRefused& o) const {
         return fmt::format("protocol violation refused rule={} what={}", o.rule, o.what);

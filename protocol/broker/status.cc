@@ -57,7 +57,7 @@ bool is_serving(const Broker& broker) {
 void on_status(Step& step, const ClientRef& client) {
     const clients::StatusAnswer body = status(step.broker);
     observe(step, StatusReported{body.role, body.leader_epoch, body.term, body.leader, body.in_sync_replicas,
-                                 body.lagging_members, body.durability});
+                                 body.lagging_members, body.durability, body.under_replicated_count});
     answer(step, client, body);
 }
 

@@ -64,6 +64,8 @@ void on_rebuild_read(Step& step, const storage::RecordsRead& read);
 void follow_decided_leader(Step& step);
 /// A proposal was refused for good; the bounds may make it again.
 void retract_pending_change(Step& step);
+/// I9: every partition of a leader is under-replicated, or none is.
+void count_under_replicated(Step& step);
 void route_in_sync_effects(Step& step, replication::InSyncEffects& effects);
 void on_in_sync_bounds_timer(Step& step);
 replication::InSyncConfig in_sync_config(const Broker& broker);

@@ -169,6 +169,7 @@ void apply_catalogue(Step& step, const storage::TopicCatalogue& catalogue) {
         change_topic(step, known == nullptr ? nothing : *known, topic);
     }
     drain_store(step);
+    count_under_replicated(step);
     advance_opening(step);  // what was dropped need not be read any more (G3)
 }
 

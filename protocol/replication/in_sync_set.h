@@ -146,6 +146,8 @@ class InSyncSet {
 
     [[nodiscard]] bool is_leading() const { return is_leading_; }
     [[nodiscard]] LeaderEpoch leader_epoch() const { return leader_epoch_; }
+    /// I9: fewer members keep up than replicas are assigned; false for who leads nothing.
+    [[nodiscard]] bool is_under_replicated() const;
     [[nodiscard]] const VersionedSet& committed() const { return committed_; }
     [[nodiscard]] const std::optional<ProposeChange>& pending() const { return pending_; }
     /// I4: the committed set and the member being added. Sorted by broker.
@@ -160,7 +162,6 @@ class InSyncSet {
     [[nodiscard]] std::int32_t in_step_count() const;
     /// I8, I11: whether acks=all may be accepted now.
     [[nodiscard]] bool has_enough_in_step() const { return in_step_count() >= config_.min_insync_replicas; }
-    [[nodiscard]] bool is_under_replicated() const;
     [[nodiscard]] const InSyncConfig& config() const { return config_; }
 
     void add_to(Digest& digest) const;

@@ -112,11 +112,18 @@ broker::StatusReported leader_status(int epoch, int leader, std::vector<Replica>
             BrokerId(leader),
             std::move(set),
             {},
-            StatusDurability::kMinorityLoss};
+            StatusDurability::kMinorityLoss,
+            0};
 }
 broker::StatusReported follower_status(int epoch, int leader) {
-    return {StatusRole::kFollower,          LeaderEpoch(epoch), Term(epoch), BrokerId(leader), {}, {},
-            StatusDurability::kMinorityLoss};
+    return {StatusRole::kFollower,
+            LeaderEpoch(epoch),
+            Term(epoch),
+            BrokerId(leader),
+            {},
+            {},
+            StatusDurability::kMinorityLoss,
+            0};
 }
 broker::StatusReported as(StatusRole role, broker::StatusReported said) {
     said.role = role;
@@ -239,11 +246,35 @@ TEST_CASE("V22: only who leads has lagging members, and they are of its set (I11
     for (const Case& each : cases) {
         Story story;
         story.lead(1, 1).follow(2, 1, 1);
-        const auto said = each.broker == 1 ? leader_status(1, 1, replicas({1, 2, 3})) : follower_status(1, 1);
+        auto said = each.broker == 1 ? leader_status(1, 1, replicas({1, 2, 3})) : follower_status(1, 1);
+        said.under_replicated_count = each.broker == 1 ? 1 : 0;
         story.see(each.broker, with_lagging(each.lagging, said));
         REQUIRE_THAT(story.message("status-honest"), Contains(each.expected));
         REQUIRE(story.breaks("status-honest") == !each.expected.empty());
     }
+}
+
+TEST_CASE("V22: a leader with fewer in step than it has brokers counts all its partitions, and nobody else any (I9)") {
+    struct Case {
+        std::vector<Replica> set;
+        std::vector<Replica> lagging;
+        std::int32_t truth;
+    };
+    const std::vector<Case> cases{
+        {replicas({1, 2, 3}), {}, 0}, {replicas({1, 2}), {}, 1}, {replicas({1, 2, 3}), replicas({3}), 1}};
+    for (const Case& each : cases) {
+        for (const std::int32_t told : {0, 1, 2}) {
+            Story story;
+            story.lead(1, 1).commit_set(1, 1, each.set);
+            broker::StatusReported said = with_lagging(each.lagging, leader_status(1, 1, each.set));
+            said.under_replicated_count = told;
+            REQUIRE(story.see(1, said).breaks("status-honest") == (told != each.truth));
+        }
+    }
+    Story story;
+    broker::StatusReported said = follower_status(1, 1);
+    said.under_replicated_count = 1;
+    REQUIRE(story.lead(1, 1).follow(2, 1, 1).see(2, said).breaks("status-honest"));
 }
 
 TEST_CASE("V22: what a confirmed record survives is what the configuration gives (G8)") {

@@ -333,6 +333,19 @@ TEST_CASE("counts that no group could hold are refused (F2)", "[broker]") {
     }
 }
 
+TEST_CASE("the gauge of under-replicated partitions follows the topics (I9)", "[broker]") {
+    Bench bench = formed_group();
+    REQUIRE(bench.transfer_to(1));
+    bench.cut_off(3);
+    REQUIRE(bench.advance_until([&] { return bench.at(1).in_sync.committed().members.size() == 2; }));
+    REQUIRE(status(bench.at(1)).under_replicated_count == 3);  // two internal ones and "orders"
+    REQUIRE(bench.create_topic("bills", 2));
+    REQUIRE(status(bench.at(1)).under_replicated_count == 5);
+    bench.reconnect(3);
+    REQUIRE(bench.advance_until([&] { return bench.is_whole(); }));
+    REQUIRE(status(bench.at(1)).under_replicated_count == 0);
+}
+
 // What is written down and cannot be read at the next boot is damage: every log would be copied anew.
 TEST_CASE("a manifest that no catalogue can hold is not taken over (F1)", "[broker]") {
     const std::string long_name(storage::kTopicNameBytesMax + 1, 'x');
