@@ -139,6 +139,10 @@ struct Checker::Hearing {
         parts.leader_completeness.judge(context, broker, o);
         parts.no_stale_ack.judge(context, broker, o);
     }
+    void operator()(const broker::BoundsTold& o) const {
+        parts.committed_stable.judge(context, broker, o);
+        parts.no_stale_ack.judge(context, broker, o);
+    }
     void operator()(const broker::StatusReported& o) const { parts.status_honest.judge(context, broker, o); }
     void operator()(const broker::TopicShrunk& o) const { parts.cut_safe.judge(context, broker, o); }
     void operator()(const broker::TopicDropped& o) const { parts.cut_safe.judge(context, broker, o); }

@@ -161,6 +161,7 @@ void ClusterView::begin_life(BrokerId id, std::uint32_t life) {
         copy.recovered = false;
         copy.high_watermark = Offset(0);
         copy.leader_epoch.reset();
+        copy.told_under.reset();
     }
 }
 

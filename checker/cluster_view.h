@@ -46,7 +46,9 @@ struct CopyView {
     std::optional<LeaderEpoch> leader_epoch;  // under which it last reported a high watermark as leader, in this life
     Offset leader_high_watermark;             // ... and that high watermark
     Offset epoch_start_offset;                // its log end when its broker's last claim committed
-    Offset served_high_watermark;             // told to a consumer under that epoch
+    std::optional<LeaderEpoch> told_under;    // in this life, under which it last told a consumer ...
+    Offset told_high_watermark;               // ... the highest high watermark
+    Offset told_log_start_offset;             // ... and the highest log start
     Incarnation durable_under;                // data incarnation when the durable end last rose; 0: not seen
     LostRange destroyed;                      // a disk fault took them, as far as anybody knows
     LostRange gave_up;                        // the broker itself dropped them (L3, L4)

@@ -204,7 +204,6 @@ struct ViewUpdate {
         CopyView& copy = view.copy_of(broker, number);
         copy.high_watermark = std::max(copy.high_watermark, o.high_watermark);
         if (!o.as_leader) return;
-        if (copy.leader_epoch != o.leader_epoch) copy.served_high_watermark = Offset(0);
         copy.leader_epoch = o.leader_epoch;
         copy.leader_high_watermark = o.high_watermark;
         partition(number).high_watermark_max = std::max(partition(number).high_watermark_max, o.high_watermark);
@@ -219,10 +218,18 @@ struct ViewUpdate {
         const PartitionNumber number = view.number_of(o.partition);
         PartitionView& known = partition(number);
         CopyView& copy = view.copy_of(broker, number);
-        if (copy.leader_epoch == o.leader_epoch) {
-            copy.served_high_watermark = std::max(copy.served_high_watermark, o.high_watermark);
-        }
+        tell(copy, o.leader_epoch, o.high_watermark, std::nullopt);
         extend(known.served, known.table, copy, o.to);
+    }
+    void operator()(const broker::BoundsTold& o) const {
+        tell(view.copy_of(broker, view.number_of(o.partition)), o.leader_epoch, o.high_watermark, o.log_start_offset);
+    }
+    static void tell(CopyView& copy, LeaderEpoch leader_epoch, std::optional<Offset> high_watermark,
+                     std::optional<Offset> log_start_offset) {
+        if (copy.told_under != leader_epoch) copy.told_high_watermark = copy.told_log_start_offset = Offset(0);
+        copy.told_under = leader_epoch;
+        copy.told_high_watermark = std::max(copy.told_high_watermark, high_watermark.value_or(Offset(0)));
+        copy.told_log_start_offset = std::max(copy.told_log_start_offset, log_start_offset.value_or(Offset(0)));
     }
 
     // Nothing in the view depends on these; raft_safety keeps its own record of Raft.

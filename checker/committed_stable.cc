@@ -37,7 +37,51 @@ void judge_heard(const Context& context, const BrokerView& broker, const Partiti
                     broker.id.value, how, high_watermark.value, partition.high_watermark_max.value));
 }
 
+/// A reader is never told less than this leader told before, nor more than it knows.
+void judge_told(const Context& context, const BrokerView& broker, PartitionNumber number, LeaderEpoch leader_epoch,
+                Offset high_watermark) {
+    const PartitionView& partition = context.view.partition(number);
+    const CopyView& copy = context.view.copy(broker, number);
+    if (copy.told_under == leader_epoch && high_watermark < copy.told_high_watermark) {
+        context.log.report(
+            kThis, context.time_ns,
+            fmt::format("{}: broker {} told a consumer the high watermark {} after {} under one epoch {} (I6)",
+                        partition.name, broker.id.value, high_watermark.value, copy.told_high_watermark.value,
+                        leader_epoch.value));
+    }
+    const Offset known = copy.leader_epoch == leader_epoch ? copy.leader_high_watermark
+                                                           : std::max(copy.high_watermark, copy.log_start_offset);
+    if (high_watermark <= known) return;
+    context.log.report(
+        kThis, context.time_ns,
+        fmt::format(
+            "{}: broker {} told a consumer the high watermark {} under epoch {}, past {} that it knows (I6, I7)",
+            partition.name, broker.id.value, high_watermark.value, leader_epoch.value, known.value));
+}
+
+/// The log begins where it is told to begin (L7).
+void judge_told_start(const Context& context, const BrokerView& broker, PartitionNumber number,
+                      const broker::BoundsTold& told) {
+    const CopyView& copy = context.view.copy(broker, number);
+    const bool went_back = copy.told_under == told.leader_epoch && *told.log_start_offset < copy.told_log_start_offset;
+    if (*told.log_start_offset == copy.log_start_offset && !went_back) return;
+    context.log.report(
+        kThis, context.time_ns,
+        fmt::format(
+            "{}: broker {} told a consumer the log start {} under epoch {}; its log starts at {}, and it told {} "
+            "before (L7)",
+            context.view.partition(number).name, broker.id.value, told.log_start_offset->value, told.leader_epoch.value,
+            copy.log_start_offset.value, copy.told_log_start_offset.value));
+}
+
 }  // namespace
+
+void CommittedStable::judge(const Context& context, const BrokerView& broker, const broker::BoundsTold& told) {
+    const std::optional<PartitionNumber> number = context.view.find(told.partition);
+    if (!number) return;
+    if (told.high_watermark) judge_told(context, broker, *number, told.leader_epoch, *told.high_watermark);
+    if (told.log_start_offset) judge_told_start(context, broker, *number, told);
+}
 
 void CommittedStable::judge(const Context& context, const BrokerView& broker, const broker::LogRecovered& recovered) {
     const std::optional<PartitionNumber> number = context.view.find(recovered.partition);
@@ -89,13 +133,7 @@ void CommittedStable::judge(const Context& context, const BrokerView& broker, co
                         partition.name, broker.id.value, served.from.value, served.to.value, served.leader_epoch.value,
                         limit.value));
     }
-    if (knows_high_watermark && served.high_watermark < copy.served_high_watermark) {
-        context.log.report(
-            kThis, context.time_ns,
-            fmt::format("{}: broker {} told a consumer the high watermark {} after {} under one epoch {} (I6)",
-                        partition.name, broker.id.value, served.high_watermark.value, copy.served_high_watermark.value,
-                        served.leader_epoch.value));
-    }
+    judge_told(context, broker, *number, served.leader_epoch, served.high_watermark);
     judge_content(context, broker, partition, copy, served);
 }
 

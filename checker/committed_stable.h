@@ -12,6 +12,7 @@ class CommittedStable {
     void judge(const Context& context, const BrokerView& broker, const broker::HighWatermarkAdvanced& advanced);
     void judge(const Context& context, const BrokerView& broker, const broker::LogRecovered& recovered);
     void judge(const Context& context, const BrokerView& broker, const broker::RecordsServed& served);
+    void judge(const Context& context, const BrokerView& broker, const broker::BoundsTold& told);
     void judge(const Context& context, const BrokerView& broker, const broker::LeaderServing& serving,
                ClusterView& view, FaultBudget& budget);
 };

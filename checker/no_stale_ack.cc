@@ -65,4 +65,9 @@ void NoStaleAck::judge(const Context& context, const BrokerView& broker, const b
                     fmt::format("served offsets [{}, {})", served.from.value, served.to.value));
 }
 
+void NoStaleAck::judge(const Context& context, const BrokerView& broker, const broker::BoundsTold& told) {
+    if (context.view.settings().preset == broker::Preset::kStatic || leads(broker, told.leader_epoch)) return;
+    judge_authority(context, broker, told.partition, told.leader_epoch, "told a consumer the bounds of the log");
+}
+
 }  // namespace tidelock::checker

@@ -10,6 +10,7 @@ class NoStaleAck {
   public:
     void judge(const Context& context, const BrokerView& broker, const broker::RecordsAcknowledged& acknowledged);
     void judge(const Context& context, const BrokerView& broker, const broker::RecordsServed& served);
+    void judge(const Context& context, const BrokerView& broker, const broker::BoundsTold& told);
 };
 
 }  // namespace tidelock::checker

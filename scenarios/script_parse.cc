@@ -58,6 +58,7 @@ constexpr std::string_view kObservationNames[] = {
     "high-watermark-advanced",
     "records-acknowledged",
     "records-served",
+    "bounds-told",
     "status-reported",
     "protocol-violation-refused",
     "mark-reached",

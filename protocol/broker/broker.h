@@ -144,13 +144,13 @@ struct WaitingProducerId {
     bool operator==(const WaitingProducerId&) const = default;
 };
 
-/// A client that asked for a committed offset, which is told once this is known to be the leader still (T1).
-struct WaitingOffsetFetch {
-    ClientRef client;
-    clients::OffsetFetchRequest fetch;
+/// What a client is told once this is known to have been the leader when it asked.
+struct UnconfirmedAnswer {
+    ConnectionId connection;
+    clients::Answer answer;
     ReadRound round;
     Instant deadline;
-    bool operator==(const WaitingOffsetFetch&) const = default;
+    bool operator==(const UnconfirmedAnswer&) const = default;
 };
 
 struct ManifestVersion {
@@ -195,7 +195,7 @@ struct Leading {
     clients::ProducerIdAllocator producer_ids;
     std::optional<WaitingTransfer> transfer;
     std::vector<WaitingProducerId> waiting_for_producer_id;
-    std::deque<WaitingOffsetFetch> offset_fetches;  // by round
+    std::deque<UnconfirmedAnswer> unconfirmed_answers;  // by round
     ReadRound newest_round;
     std::vector<LogStartMove> log_start_moves;
     std::int64_t producer_records_kept = 0;          // of the topic of producers, when it was last written anew

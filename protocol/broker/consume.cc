@@ -16,17 +16,24 @@ clients::FetchAnswer bounds_answer(const Broker& broker, TopicPartition tp, Offs
     return body;
 }
 
+/// The bounds without a record, told under the watermark of now (I6).
+clients::FetchAnswer tell_bounds(Step& step, TopicPartition tp) {
+    Broker& broker = step.broker;
+    clients::FetchAnswer body = bounds_answer(broker, tp, broker.partitions.at(tp).high_watermark.read_bound());
+    observe(step, BoundsTold{tp, broker.leading->leader_epoch, body.log_start_offset, body.high_watermark});
+    return body;
+}
+
 void serve(Step& step, const ClientRef& client, TopicPartition tp, Offset from, Offset up_to, const Bytes& batches,
            Offset next_offset) {
+    // A batch that reaches past the high watermark is not shown in part (I7).
+    if (next_offset > up_to || batches.empty()) return answer(step, client, tell_bounds(step, tp));
     // Records come from below the watermark they were asked under; the one told is today's, as another answer may have
     // told a later one while these were read (I6).
     const Offset high_watermark = step.broker.partitions.at(tp).high_watermark.read_bound();
     clients::FetchAnswer body = bounds_answer(step.broker, tp, high_watermark);
-    // A batch that reaches past the high watermark is not shown in part (I7).
-    if (next_offset <= up_to && !batches.empty()) {
-        body.batches = batches;
-        observe(step, RecordsServed{tp, step.broker.leading->leader_epoch, from, next_offset, high_watermark});
-    }
+    body.batches = batches;
+    observe(step, RecordsServed{tp, step.broker.leading->leader_epoch, from, next_offset, high_watermark});
     answer(step, client, std::move(body));
 }
 
@@ -62,9 +69,9 @@ void on_consumer_fetch(Step& step, const ClientRef& client, const clients::Reque
     const auto view = broker.logs.view(*tp);
     if (!view || partition.must_recopy) return refuse(step, client, request, ErrorCode::kStorageError);
     if (fetch.offset < view->log_start_offset || fetch.offset > view->log_end_offset) {
-        clients::FetchAnswer body = bounds_answer(broker, *tp, partition.high_watermark.value());
+        clients::FetchAnswer body = tell_bounds(step, *tp);
         body.error = ErrorCode::kOffsetOutOfRange;
-        return answer(step, client, std::move(body));
+        return answer_when_confirmed(step, client, std::move(body));
     }
     if (fetch.offset < partition.high_watermark.value())
         return read_records(step, client, *tp, partition, fetch.offset, fetch.bytes_max);
@@ -81,8 +88,7 @@ void answer_consumer_empty(Step& step, const WaitingConsumer& consumer) {
     const auto partition = step.broker.partitions.find(consumer.partition);
     if (partition == step.broker.partitions.end())
         return answer(step, consumer.client, failed_answer(ErrorCode::kUnknownTopicOrPartition));
-    answer(step, consumer.client,
-           bounds_answer(step.broker, consumer.partition, partition->second.high_watermark.read_bound()));
+    answer(step, consumer.client, tell_bounds(step, consumer.partition));
 }
 
 void wake_consumers(Step& step, TopicPartition tp, const Partition& partition) {
@@ -117,9 +123,9 @@ void fail_consumer_read(Step& step, const ConsumerRead& purpose, TopicPartition 
         return answer(step, purpose.client, failed_answer(ErrorCode::kUnknownTopicOrPartition));
     const bool is_overtaken = reason == storage::ReadFailure::kOutOfRange && purpose.offset < view->log_start_offset;
     if (!is_overtaken) return answer(step, purpose.client, failed_answer(ErrorCode::kStorageError));
-    clients::FetchAnswer body = bounds_answer(broker, tp, partition->second.high_watermark.read_bound());
+    clients::FetchAnswer body = tell_bounds(step, tp);
     body.error = ErrorCode::kOffsetOutOfRange;
-    answer(step, purpose.client, std::move(body));
+    answer_when_confirmed(step, purpose.client, std::move(body));
 }
 
 void on_list_offsets(Step& step, const ClientRef& client, const clients::Request& request,
@@ -132,7 +138,10 @@ void on_list_offsets(Step& step, const ClientRef& client, const clients::Request
     const bool wants_start = list.at == clients::OffsetAt::kLogStart;
     body.offset =
         wants_start ? broker.logs.view(*tp)->log_start_offset : broker.partitions.at(*tp).high_watermark.read_bound();
-    answer(step, client, body);
+    BoundsTold told{*tp, body.leader_epoch, std::nullopt, std::nullopt};
+    (wants_start ? told.log_start_offset : told.high_watermark) = body.offset;
+    observe(step, told);
+    answer_when_confirmed(step, client, body);
 }
 
 }  // namespace tidelock::broker

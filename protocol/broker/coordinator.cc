@@ -141,6 +141,19 @@ void on_offset_commit(Step& step, const ClientRef& client, const clients::Reques
     rewrite_offset_records(step);
 }
 
+void on_offset_fetch(Step& step, const ClientRef& client, const clients::Request& request,
+                     const clients::OffsetFetchRequest& fetch) {
+    const auto target = resolve(step.broker, fetch.partition);
+    if (!target) return refuse(step, client, request, ErrorCode::kUnknownTopicOrPartition);
+    clients::OffsetFetchAnswer body;
+    if (const auto* committed = step.broker.leading->offsets.find(clients::OffsetKey{fetch.group, *target})) {
+        body.offset = committed->offset;
+        body.leader_epoch = committed->leader_epoch;
+        body.metadata = committed->metadata;
+    }
+    answer_when_confirmed(step, client, std::move(body));
+}
+
 void forget_offsets_of_deleted_topics(Step& step) {
     Broker& broker = step.broker;
     const auto home = internal_partition(broker, clients::kConsumerOffsetsTopic);

@@ -142,7 +142,7 @@ void end_leading(Step& step) {
     if (!broker.leading) return;
     observe(step, LeadershipEnded{broker.leading->leader_epoch});
     end_waiting_produces(step);
-    if (!broker.leading->offset_fetches.empty()) mark(step, Mark::kOffsetReadUnconfirmed);
+    if (!broker.leading->unconfirmed_answers.empty()) mark(step, Mark::kAnswerUnconfirmed);
     CHECK(broker.waiting_produces.empty());
     broker.leading.reset();
     broker.in_sync.step_down();

@@ -158,7 +158,7 @@ void on_delete_records(Step& step, const ClientRef& client, const clients::Reque
     if (is_internal(broker, tp->topic)) return refuse(step, client, request, ErrorCode::kInternalTopic);
     const Offset high_watermark = broker.partitions.at(*tp).high_watermark.value();
     const Offset before = del.before_offset.value < 0 ? high_watermark : del.before_offset;
-    if (before > high_watermark) return refuse(step, client, request, ErrorCode::kOffsetOutOfRange);
+    if (before > high_watermark) return refuse_when_confirmed(step, client, request, ErrorCode::kOffsetOutOfRange);
     // What is gone already may have gone without a record of that (retention); once a client is told, it stays gone.
     const Offset to = std::max(before, broker.logs.view(*tp)->log_start_offset);
     if (to == Offset(0)) return answer(step, client, clients::DeleteRecordsAnswer{});

@@ -84,8 +84,8 @@ std::string_view name_of(Mark mark) {
             return "offsets-written-anew";
         case Mark::kOffsetsRebuilt:
             return "offsets-rebuilt";
-        case Mark::kOffsetReadUnconfirmed:
-            return "offset-read-unconfirmed";
+        case Mark::kAnswerUnconfirmed:
+            return "answer-unconfirmed";
         case Mark::kServingWaitedForHighWatermark:
             return "serving-waited-for-high-watermark";
         case Mark::kRetentionPassedFollower:

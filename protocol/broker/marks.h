@@ -48,7 +48,7 @@ enum class Mark : std::uint8_t {
     kProduceOutcomeUnknown,          // A6: role change ended a waiting produce
     kOffsetsWrittenAnew,             // T1: the topic of offsets was made short again
     kOffsetsRebuilt,                 // G3
-    kOffsetReadUnconfirmed,          // T1: an offset was not told, as no majority stood behind the leader any more
+    kAnswerUnconfirmed,              // T1, T2: not told, as no majority stood behind the leader any more
     kServingWaitedForHighWatermark,  // G3
     kRetentionPassedFollower,
     kRefusedToStartDamaged,  // R8

@@ -191,6 +191,12 @@ struct DigestFields {
         digest.add(o.to);
         digest.add(o.high_watermark);
     }
+    void operator()(const BoundsTold& o) const {
+        partition(o.partition);
+        digest.add(o.leader_epoch);
+        digest.add(o.log_start_offset.value_or(Offset(-1)));
+        digest.add(o.high_watermark.value_or(Offset(-1)));
+    }
     void operator()(const StatusReported& o) const {
         digest.add(static_cast<int>(o.role));
         digest.add(o.leader_epoch);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -303,6 +304,14 @@ struct RecordsServed {
     Offset high_watermark;
     bool operator==(const RecordsServed&) const = default;
 };
+/// A consumer was told where the log begins, how far it may read, or both, without being served a record.
+struct BoundsTold {
+    TopicPartition partition;
+    LeaderEpoch leader_epoch;
+    std::optional<Offset> log_start_offset;
+    std::optional<Offset> high_watermark;
+    bool operator==(const BoundsTold&) const = default;
+};
 /// What `GET /replication/status` said (O1, V22).
 struct StatusReported {
     clients::StatusRole role;
@@ -335,7 +344,7 @@ using Observation =
                  AcknowledgementSetChanged, UnderReplicatedPartitions, TopicCreated, TopicGrown, TopicShrunk,
                  TopicHidden, TopicShown, TopicDropped, BatchAppended, LogRecovered, LogTruncated, LogReset,
                  LogStartAdvanced, DurableEndAdvanced, DamageFound, LogFailed, LogReopened, HighWatermarkAdvanced,
-                 RecordsAcknowledged, RecordsServed, StatusReported, ProtocolViolationRefused, MarkReached>;
+                 RecordsAcknowledged, RecordsServed, BoundsTold, StatusReported, ProtocolViolationRefused, MarkReached>;
 
 /// Hash of kind and fields, for the world's digest (V17).
 std::uint64_t digest_of(const Observation& observation);

@@ -200,6 +200,13 @@ struct TextOf {
         return fmt::format("records served partition={} leader_epoch={} from={} to={} high_watermark={}",
                            text(o.partition), o.leader_epoch.value, o.from.value, o.to.value, o.high_watermark.value);
     }
+    std::string operator()(const BoundsTold& o) const {
+        std::string line =
+            fmt::format("bounds told partition={} leader_epoch={}", text(o.partition), o.leader_epoch.value);
+        if (o.log_start_offset) line += fmt::format(" log_start_offset={}", o.log_start_offset->value);
+        if (o.high_watermark) line += fmt::format(" high_watermark={}", o.high_watermark->value);
+        return line;
+    }
     std::string operator()(const StatusReported& o) const {
         return fmt::format(
             "status reported role={} leader_epoch={} term={} leader={} in_sync_replicas={} lagging_members={} "

@@ -96,7 +96,7 @@ void on_produce(Step& step, const ClientRef& client, const clients::Request& req
     const clients::ProducerVerdict known = partition.producers.check(producer_batch_of(batches->front().header));
     if (const auto* refused = std::get_if<clients::RefuseBatch>(&known)) {
         mark(step, Mark::kOutOfOrderProduceRefused);
-        return refuse(step, client, request, refused->error);
+        return refuse_when_confirmed(step, client, request, refused->error);
     }
     if (const auto* duplicate = std::get_if<clients::DuplicateBatch>(&known)) {
         mark(step, Mark::kDuplicateProduceAnswered);

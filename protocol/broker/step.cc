@@ -184,8 +184,8 @@ void on_client_disconnected(Step& step, ConnectionId connection) {
     std::erase_if(leading.waiting_for_producer_id,
                   [&](const WaitingProducerId& w) { return w.client.connection == connection; });
     if (leading.transfer && leading.transfer->client.connection == connection) leading.transfer.reset();
-    std::erase_if(leading.offset_fetches,
-                  [&](const WaitingOffsetFetch& w) { return w.client.connection == connection; });
+    std::erase_if(leading.unconfirmed_answers,
+                  [&](const UnconfirmedAnswer& each) { return each.connection == connection; });
     for (LogStartMove& move : leading.log_start_moves)
         if (move.client && move.client->connection == connection) move.client.reset();
 }

@@ -119,17 +119,21 @@ void on_init_producer_id(Step& step, const ClientRef& client);
 void serve_producer_ids(Step& step);
 void on_offset_commit(Step& step, const ClientRef& client, const clients::Request& request,
                       const clients::OffsetCommitRequest& commit);
+void on_offset_fetch(Step& step, const ClientRef& client, const clients::Request& request,
+                     const clients::OffsetFetchRequest& fetch);
 /// T1: commits of topics that are gone for good are taken out of the topic of offsets.
 void forget_offsets_of_deleted_topics(Step& step);
 void expire_producer_id_waiters(Step& step);
 void apply_internal_batches(Step& step, TopicPartition tp, const Bytes& batches);
 void on_internal_high_watermark(Step& step, TopicPartition tp, Offset high_watermark);
 
-// offset_reads.cc
-void on_offset_fetch(Step& step, const ClientRef& client, const clients::Request& request,
-                     const clients::OffsetFetchRequest& fetch);
+// confirmed_answers.cc
+void answer_when_confirmed(Step& step, const ClientRef& client, clients::Answer answer);
+void answer_when_confirmed(Step& step, const ClientRef& client, clients::AnswerBody body);
+void refuse_when_confirmed(Step& step, const ClientRef& client, const clients::Request& request,
+                           clients::ErrorCode error);
 void on_leadership_confirmed(Step& step, ReadRound up_to);
-void expire_offset_fetches(Step& step);
+void expire_unconfirmed_answers(Step& step);
 
 // topics.cc
 void on_create_topic(Step& step, const ClientRef& client, const clients::CreateTopicRequest& create);

@@ -183,7 +183,7 @@ void on_deadlines_timer(Step& step) {
     expire_consumers(step);
     expire_topic_changes(step);
     expire_producer_id_waiters(step);
-    expire_offset_fetches(step);
+    expire_unconfirmed_answers(step);
     expire_log_start_moves(step);
     std::vector<replication::FetchRequest> woken;
     broker.leading->parked.expire(step.now, woken);

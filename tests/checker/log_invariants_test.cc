@@ -479,5 +479,26 @@ TEST_CASE("V20: whoever asks for what the protocol forbids is reported") {
     REQUIRE_THAT(story.message("cut-safe"), Contains("L8") && Contains("a cut to 0 below 1"));
 }
 
+TEST_CASE("V5: a consumer is told no more than the leader knows, and never less than before (I6, L7)") {
+    Story story;
+    story.lead(1, 1).confirm(1, {2, 3}, {0}).confirm(1, {2, 3}, {1});
+    SECTION("what it knows, again and again") {
+        story.tell_bounds(1, 1, 0, 2).tell_bounds(1, 1, std::nullopt, 2).tell_bounds(1, 1, 0, std::nullopt);
+        REQUIRE(story.broken() == kNothing);
+    }
+    SECTION("past its high watermark") {
+        REQUIRE(story.tell_bounds(1, 1, 0, 3).breaks("committed-stable"));
+    }
+    SECTION("less than it told before") {
+        REQUIRE(story.tell_bounds(1, 1, 0, 2).tell_bounds(1, 1, 0, 1).breaks("committed-stable"));
+    }
+    SECTION("a log start that is not its own") {
+        REQUIRE(story.tell_bounds(1, 1, 1, std::nullopt).breaks("committed-stable"));
+    }
+    SECTION("under an epoch that is not its own") {
+        REQUIRE(story.step_down(1, 1).tell_bounds(1, 1, 0, 2).breaks("no-stale-ack"));
+    }
+}
+
 }  // namespace
 }  // namespace tidelock::checker

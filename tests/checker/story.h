@@ -115,6 +115,12 @@ class Story {
         return see(broker,
                    broker::RecordsServed{kX0, LeaderEpoch(epoch), Offset(from), Offset(to), Offset(high_watermark)});
     }
+    Story& tell_bounds(int broker, int epoch, std::optional<std::int64_t> start, std::optional<std::int64_t> end) {
+        broker::BoundsTold told{kX0, LeaderEpoch(epoch), std::nullopt, std::nullopt};
+        if (start) told.log_start_offset = Offset(*start);
+        if (end) told.high_watermark = Offset(*end);
+        return see(broker, told);
+    }
     Story& cut(int broker, std::int64_t to, broker::CutReason reason = broker::CutReason::kHandshake) {
         return see(broker, broker::LogTruncated{kX0, Offset(to), reason});
     }

@@ -138,7 +138,7 @@ TEST_CASE("a committed offset is told by a leader that a majority stands behind,
     bench.cut_off(leader);
     const CorrelationId asked = bench.ask(leader, clients::OffsetFetchRequest{"g", orders});
     REQUIRE(bench.answer_to(asked) == nullptr);
-    REQUIRE(bench.at(leader).leading->offset_fetches.size() == 1);
+    REQUIRE(bench.at(leader).leading->unconfirmed_answers.size() == 1);
     SECTION("once it is heard of again in its term") {
         bench.reconnect(leader);
         bench.advance(milliseconds(100));
@@ -150,8 +150,25 @@ TEST_CASE("a committed offset is told by a leader that a majority stands behind,
     }
     SECTION("who is gone is not waited for") {
         bench.step(leader, ClientDisconnected{ConnectionId(static_cast<std::uint64_t>(asked.value))});
-        REQUIRE(bench.at(leader).leading->offset_fetches.empty());
+        REQUIRE(bench.at(leader).leading->unconfirmed_answers.empty());
     }
+}
+
+// The deposed leader does not know what its successor wrote for the producer: its refusal would end the producer.
+TEST_CASE("what ends a producer or moves a consumer is told by a confirmed leader only (T2, I7)", "[broker]") {
+    Bench bench = formed_group();
+    const std::int32_t leader = bench.serving();
+    const clients::PartitionName orders{"orders", TopicId{}, PartitionIndex(0)};
+    clients::ProduceRequest gap = produce_to("orders", Acks::kAll, seconds(1));
+    gap.batches = one_record(ProducerId(1), 5);
+    const std::vector<clients::RequestBody> asked{
+        gap, clients::FetchRequest{orders, Offset(9), 1000, seconds(1), {}},
+        clients::ListOffsetsRequest{orders, clients::OffsetAt::kHighWatermark},
+        clients::DeleteRecordsRequest{orders, Offset(9)}};
+    for (const clients::RequestBody& body : asked) REQUIRE(bench.answer_to(bench.ask(leader, body)) != nullptr);
+    bench.cut_off(leader);
+    for (const clients::RequestBody& body : asked) REQUIRE(bench.answer_to(bench.ask(leader, body)) == nullptr);
+    REQUIRE(bench.at(leader).leading->unconfirmed_answers.size() == asked.size());
 }
 
 TEST_CASE("a consumer whose read is overtaken by deleted records is told where the log starts (I7, L7)", "[broker]") {
