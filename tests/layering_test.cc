@@ -38,7 +38,7 @@ const std::vector<Layer>& layers() {
 }
 
 // Machines are never each other's business: the broker alone routes between them.
-constexpr std::array kMachines = {"raft", "storage", "replication", "clients", "group"};
+constexpr std::array kMachines = {"raft", "storage", "replication", "clients", "group", "kafka"};
 
 struct Include {
     std::string place;
