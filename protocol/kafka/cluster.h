@@ -7,6 +7,7 @@ namespace tidelock::kafka {
 
 // --- ApiVersions ---------------------------------------------------------------------------------------------
 
+/// What does this broker speak? The first thing a client asks (KIP-35, KIP-511).
 struct ApiVersionsRequest {
     static constexpr ApiKey kApi = ApiKey::kApiVersions;
     static constexpr bool kIsRequest = true;
@@ -52,6 +53,7 @@ struct SupportedFeature {
     bool operator==(const SupportedFeature&) const = default;
 };
 
+/// A feature that the whole cluster has agreed on, and its levels, inclusive.
 struct FinalizedFeature {
     std::string name;
     std::int16_t max_version_level = 0;
@@ -66,6 +68,7 @@ struct FinalizedFeature {
     bool operator==(const FinalizedFeature&) const = default;
 };
 
+/// The APIs and their versions; the features of the cluster in tagged fields.
 struct ApiVersionsResponse {
     static constexpr ApiKey kApi = ApiKey::kApiVersions;
     static constexpr bool kIsRequest = false;
@@ -96,6 +99,7 @@ ApiVersionsResponse supported_versions();
 
 // --- Metadata ------------------------------------------------------------------------------------------------
 
+/// A topic asked about, by name or since version 10 by id.
 struct MetadataTopicName {
     Uuid topic_id;
     std::optional<std::string> name;  // null when asked by id
@@ -108,6 +112,7 @@ struct MetadataTopicName {
     bool operator==(const MetadataTopicName&) const = default;
 };
 
+/// Where are these topics? `allow_auto_topic_creation` lets a broker create those that are missing.
 struct MetadataRequest {
     static constexpr ApiKey kApi = ApiKey::kMetadata;
     static constexpr bool kIsRequest = true;
@@ -128,6 +133,7 @@ struct MetadataRequest {
     bool operator==(const MetadataRequest&) const = default;
 };
 
+/// A live broker and where clients reach it.
 struct MetadataBroker {
     BrokerId node_id;
     std::string host;
@@ -144,6 +150,7 @@ struct MetadataBroker {
     bool operator==(const MetadataBroker&) const = default;
 };
 
+/// A partition, who leads it and who has it. error_code kLeaderNotAvailable: nobody leads it now.
 struct MetadataPartition {
     ErrorCode error_code = ErrorCode::kNone;
     PartitionIndex partition_index;
@@ -166,6 +173,7 @@ struct MetadataPartition {
     bool operator==(const MetadataPartition&) const = default;
 };
 
+/// A topic, or why there is none: kUnknownTopicOrPartition, kUnknownTopicId, kInvalidTopicException.
 struct MetadataTopic {
     ErrorCode error_code = ErrorCode::kNone;
     std::optional<std::string> name;
@@ -187,6 +195,7 @@ struct MetadataTopic {
     bool operator==(const MetadataTopic&) const = default;
 };
 
+/// The cluster as this broker knows it.
 struct MetadataResponse {
     static constexpr ApiKey kApi = ApiKey::kMetadata;
     static constexpr bool kIsRequest = false;
@@ -216,6 +225,7 @@ struct MetadataResponse {
 inline constexpr std::int8_t kBrokerEndpoints = 1;
 inline constexpr std::int8_t kControllerEndpoints = 2;
 
+/// Who is in the cluster (KIP-700)?
 struct DescribeClusterRequest {
     static constexpr ApiKey kApi = ApiKey::kDescribeCluster;
     static constexpr bool kIsRequest = true;
@@ -231,6 +241,7 @@ struct DescribeClusterRequest {
     bool operator==(const DescribeClusterRequest&) const = default;
 };
 
+/// The brokers, and the one that takes changes of topics.
 struct DescribeClusterResponse {
     static constexpr ApiKey kApi = ApiKey::kDescribeCluster;
     static constexpr bool kIsRequest = false;

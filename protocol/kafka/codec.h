@@ -26,7 +26,8 @@ template <typename Message>
 struct Codec {
     /// Appends the body. The version must be one the API speaks (checked).
     static void write(const Message& message, Version version, WireWriter& out);
-    /// Reads a body that fills the rest of `in`.
+    /// Reads a body. An answer must fill the rest of `in`; behind a request there may be bytes that are nobody's: some
+    /// clients send one (@platformatic/kafka in Metadata 11), and Kafka's brokers never look.
     static Result<Message, WireError> read(Version version, WireReader& in);
     /// The fields of this version, in braces.
     static std::string text(const Message& message, Version version);

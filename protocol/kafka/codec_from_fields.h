@@ -22,7 +22,7 @@ Result<Message, WireError> Codec<Message>::read(Version version, WireReader& in)
     Message message;
     FieldReader reader(in, spoken_dialect(Message::kApi, version));
     reader.message(message);
-    if (in.left() > 0) in.fail(WireFault::kTrailingBytes);
+    if (!Message::kIsRequest && in.left() > 0) in.fail(WireFault::kTrailingBytes);
     if (!in.failed()) return message;
     return Failure<WireError>(WireError{static_cast<std::int16_t>(Message::kApi), version, Message::kIsRequest,
                                         in.fault(), reader.fault_path()});

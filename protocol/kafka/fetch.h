@@ -5,6 +5,7 @@
 
 namespace tidelock::kafka {
 
+/// Where to read a partition from, and how much of it at most.
 struct FetchPartition {
     PartitionIndex partition;
     LeaderEpoch current_leader_epoch = kNoLeaderEpoch;  // what the consumer believes, to be fenced by
@@ -25,6 +26,7 @@ struct FetchPartition {
     bool operator==(const FetchPartition&) const = default;
 };
 
+/// A topic to read: by name up to version 12, by id from 13 on.
 struct FetchTopic {
     std::string topic;
     Uuid topic_id;
@@ -67,6 +69,7 @@ struct FetchReplicaState {
     bool operator==(const FetchReplicaState&) const = default;
 };
 
+/// Give me records; wait for them up to max_wait_ms (long poll).
 struct FetchRequest {
     static constexpr ApiKey kApi = ApiKey::kFetch;
     static constexpr bool kIsRequest = true;
@@ -128,6 +131,7 @@ struct FetchSnapshotId {
     bool operator==(const FetchSnapshotId&) const = default;
 };
 
+/// Records of this producer from here on are to be skipped by a reader of committed ones.
 struct AbortedTransaction {
     ProducerId producer_id;
     Offset first_offset;
@@ -140,6 +144,8 @@ struct AbortedTransaction {
     bool operator==(const AbortedTransaction&) const = default;
 };
 
+/// What a partition has from the offset asked for, or why nothing: kNotLeaderOrFollower with the current leader,
+/// kOffsetOutOfRange, kFencedLeaderEpoch, kUnknownLeaderEpoch, kUnknownTopicOrPartition. All ends are exclusive.
 struct FetchPartitionResult {
     PartitionIndex partition;
     ErrorCode error_code = ErrorCode::kNone;
@@ -171,6 +177,7 @@ struct FetchPartitionResult {
     bool operator==(const FetchPartitionResult&) const = default;
 };
 
+/// Named as the request named it.
 struct FetchTopicResult {
     std::string topic;
     Uuid topic_id;
@@ -185,6 +192,7 @@ struct FetchTopicResult {
     bool operator==(const FetchTopicResult&) const = default;
 };
 
+/// Records. The top-level error_code is about the session alone (KIP-227).
 struct FetchResponse {
     static constexpr ApiKey kApi = ApiKey::kFetch;
     static constexpr bool kIsRequest = false;

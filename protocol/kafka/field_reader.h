@@ -35,7 +35,6 @@ class FieldReader {
     void tagged(std::uint32_t tag, const char* name, T& value, Presence presence,
                 const std::type_identity_t<T>& /*absent*/ = T()) {
         if (!place_.is_in_tags || place_.tag != tag || !presence.has(dialect_.version)) return;
-        place_.is_tag_known = true;
         read_named(name, value, presence);
     }
 
@@ -43,7 +42,6 @@ class FieldReader {
     /// Where in a struct the reader is.
     struct Place {
         bool is_in_tags = false;
-        bool is_tag_known = false;
         std::uint32_t tag = 0;
     };
     struct Step {
@@ -55,6 +53,7 @@ class FieldReader {
     void read_named(const char* name, T& value, Presence presence) {
         steps_[depth_++] = {name, -1};
         read(value, presence.is_nullable(dialect_.version));
+        if (place_.is_in_tags && in_->left() > 0) in_->fail(WireFault::kTagSizeWrong);
         note_fault();
         --depth_;
     }
@@ -67,7 +66,7 @@ class FieldReader {
             const std::uint32_t tag = in_->uvarint();
             if (i > 0 && tag <= place_.tag) in_->fail(WireFault::kTagsOutOfOrder);
             const Bytes value = in_->part(in_->uvarint());
-            place_ = {true, false, tag};
+            place_ = {true, tag};
             if (!in_->failed()) read_tag(m, value);
         }
         note_fault();
@@ -78,8 +77,6 @@ class FieldReader {
         WireReader* const outer = in_;
         in_ = &part;
         T::fields(m, *this);
-        if (place_.is_tag_known && part.left() > 0) part.fail(WireFault::kTagSizeWrong);
-        note_fault();
         in_ = outer;
         if (part.failed()) in_->fail(part.fault());
     }

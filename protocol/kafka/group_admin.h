@@ -7,6 +7,7 @@ namespace tidelock::kafka {
 
 // --- DescribeGroups ------------------------------------------------------------------------------------------
 
+/// What about these groups? Asked of their coordinator.
 struct DescribeGroupsRequest {
     static constexpr ApiKey kApi = ApiKey::kDescribeGroups;
     static constexpr bool kIsRequest = true;
@@ -22,6 +23,7 @@ struct DescribeGroupsRequest {
     bool operator==(const DescribeGroupsRequest&) const = default;
 };
 
+/// A member, whence it comes, what it said and what it was assigned.
 struct DescribedMember {
     std::string member_id;
     std::optional<std::string> group_instance_id;
@@ -42,6 +44,7 @@ struct DescribedMember {
     bool operator==(const DescribedMember&) const = default;
 };
 
+/// A group; Dead when there is none of that name.
 struct DescribedGroup {
     ErrorCode error_code = ErrorCode::kNone;
     std::string group_id;
@@ -64,6 +67,7 @@ struct DescribedGroup {
     bool operator==(const DescribedGroup&) const = default;
 };
 
+/// The groups in the order asked.
 struct DescribeGroupsResponse {
     static constexpr ApiKey kApi = ApiKey::kDescribeGroups;
     static constexpr bool kIsRequest = false;
@@ -81,6 +85,7 @@ struct DescribeGroupsResponse {
 
 // --- ListGroups ----------------------------------------------------------------------------------------------
 
+/// Which groups does this broker coordinate?
 struct ListGroupsRequest {
     static constexpr ApiKey kApi = ApiKey::kListGroups;
     static constexpr bool kIsRequest = true;
@@ -94,6 +99,7 @@ struct ListGroupsRequest {
     bool operator==(const ListGroupsRequest&) const = default;
 };
 
+/// A group and what kind of protocol its members speak.
 struct ListedGroup {
     std::string group_id;
     std::string protocol_type;
@@ -108,6 +114,7 @@ struct ListedGroup {
     bool operator==(const ListedGroup&) const = default;
 };
 
+/// The groups that this broker coordinates.
 struct ListGroupsResponse {
     static constexpr ApiKey kApi = ApiKey::kListGroups;
     static constexpr bool kIsRequest = false;

@@ -30,6 +30,7 @@ struct FindCoordinatorRequest {
     bool operator==(const FindCoordinatorRequest&) const = default;
 };
 
+/// The coordinator of a key, or why there is none now.
 struct Coordinator {
     std::string key;
     BrokerId node_id = kNoBroker;
@@ -50,6 +51,7 @@ struct Coordinator {
     bool operator==(const Coordinator&) const = default;
 };
 
+/// One coordinator up to version 3, one a key from 4 on.
 struct FindCoordinatorResponse {
     static constexpr ApiKey kApi = ApiKey::kFindCoordinator;
     static constexpr bool kIsRequest = false;
@@ -90,6 +92,7 @@ struct JoinGroupProtocol {
     bool operator==(const JoinGroupProtocol&) const = default;
 };
 
+/// Take me into the group, or into its next generation. Answered when the generation is complete.
 struct JoinGroupRequest {
     static constexpr ApiKey kApi = ApiKey::kJoinGroup;
     static constexpr bool kIsRequest = true;
@@ -117,6 +120,7 @@ struct JoinGroupRequest {
     bool operator==(const JoinGroupRequest&) const = default;
 };
 
+/// A member as the leader sees it.
 struct JoinGroupMember {
     std::string member_id;
     std::optional<std::string> group_instance_id;
@@ -131,6 +135,7 @@ struct JoinGroupMember {
     bool operator==(const JoinGroupMember&) const = default;
 };
 
+/// The generation joined. kMemberIdRequired since version 4: come again with the member_id given (KIP-394).
 struct JoinGroupResponse {
     static constexpr ApiKey kApi = ApiKey::kJoinGroup;
     static constexpr bool kIsRequest = false;
@@ -162,6 +167,7 @@ struct JoinGroupResponse {
 
 // --- SyncGroup -----------------------------------------------------------------------------------------------
 
+/// What the leader gives to a member.
 struct SyncGroupAssignment {
     std::string member_id;
     Bytes assignment;
@@ -174,6 +180,7 @@ struct SyncGroupAssignment {
     bool operator==(const SyncGroupAssignment&) const = default;
 };
 
+/// What am I assigned? Answered when the leader has sent the assignments.
 struct SyncGroupRequest {
     static constexpr ApiKey kApi = ApiKey::kSyncGroup;
     static constexpr bool kIsRequest = true;
@@ -199,6 +206,7 @@ struct SyncGroupRequest {
     bool operator==(const SyncGroupRequest&) const = default;
 };
 
+/// What the member is assigned in this generation.
 struct SyncGroupResponse {
     static constexpr ApiKey kApi = ApiKey::kSyncGroup;
     static constexpr bool kIsRequest = false;
@@ -222,6 +230,7 @@ struct SyncGroupResponse {
 
 // --- Heartbeat -----------------------------------------------------------------------------------------------
 
+/// I am alive.
 struct HeartbeatRequest {
     static constexpr ApiKey kApi = ApiKey::kHeartbeat;
     static constexpr bool kIsRequest = true;
@@ -241,6 +250,7 @@ struct HeartbeatRequest {
     bool operator==(const HeartbeatRequest&) const = default;
 };
 
+/// kRebalanceInProgress: join again.
 struct HeartbeatResponse {
     static constexpr ApiKey kApi = ApiKey::kHeartbeat;
     static constexpr bool kIsRequest = false;
@@ -258,6 +268,7 @@ struct HeartbeatResponse {
 
 // --- LeaveGroup ----------------------------------------------------------------------------------------------
 
+/// A member that leaves, by member_id, or by group_instance_id when static.
 struct LeavingMember {
     std::string member_id;
     std::optional<std::string> group_instance_id;
@@ -290,6 +301,7 @@ struct LeaveGroupRequest {
     bool operator==(const LeaveGroupRequest&) const = default;
 };
 
+/// Whether the member has left.
 struct LeavingMemberResult {
     std::string member_id;
     std::optional<std::string> group_instance_id;
@@ -304,6 +316,7 @@ struct LeavingMemberResult {
     bool operator==(const LeavingMemberResult&) const = default;
 };
 
+/// Up to version 2 the top-level code is the member's.
 struct LeaveGroupResponse {
     static constexpr ApiKey kApi = ApiKey::kLeaveGroup;
     static constexpr bool kIsRequest = false;

@@ -7,6 +7,7 @@ namespace tidelock::kafka {
 
 // --- OffsetCommit --------------------------------------------------------------------------------------------
 
+/// How far a group has read a partition.
 struct OffsetCommitPartition {
     PartitionIndex partition_index;
     Offset committed_offset;  // the next one to read
@@ -23,6 +24,7 @@ struct OffsetCommitPartition {
     bool operator==(const OffsetCommitPartition&) const = default;
 };
 
+/// A topic's commits.
 struct OffsetCommitTopic {
     std::string name;
     std::vector<OffsetCommitPartition> partitions;
@@ -35,6 +37,7 @@ struct OffsetCommitTopic {
     bool operator==(const OffsetCommitTopic&) const = default;
 };
 
+/// Remember how far the group has read.
 struct OffsetCommitRequest {
     static constexpr ApiKey kApi = ApiKey::kOffsetCommit;
     static constexpr bool kIsRequest = true;
@@ -58,6 +61,7 @@ struct OffsetCommitRequest {
     bool operator==(const OffsetCommitRequest&) const = default;
 };
 
+/// Whether the commit is remembered.
 struct OffsetCommitPartitionResult {
     PartitionIndex partition_index;
     ErrorCode error_code = ErrorCode::kNone;
@@ -70,6 +74,7 @@ struct OffsetCommitPartitionResult {
     bool operator==(const OffsetCommitPartitionResult&) const = default;
 };
 
+/// A topic's results.
 struct OffsetCommitTopicResult {
     std::string name;
     std::vector<OffsetCommitPartitionResult> partitions;
@@ -82,6 +87,7 @@ struct OffsetCommitTopicResult {
     bool operator==(const OffsetCommitTopicResult&) const = default;
 };
 
+/// The results in the order of the request.
 struct OffsetCommitResponse {
     static constexpr ApiKey kApi = ApiKey::kOffsetCommit;
     static constexpr bool kIsRequest = false;
@@ -99,6 +105,7 @@ struct OffsetCommitResponse {
 
 // --- OffsetFetch ---------------------------------------------------------------------------------------------
 
+/// Partitions of a topic that are asked about.
 struct OffsetFetchTopic {
     std::string name;
     std::vector<PartitionIndex> partition_indexes;
@@ -111,6 +118,7 @@ struct OffsetFetchTopic {
     bool operator==(const OffsetFetchTopic&) const = default;
 };
 
+/// A group that is asked about.
 struct OffsetFetchGroup {
     std::string group_id;
     std::optional<std::vector<OffsetFetchTopic>> topics;  // null: all
@@ -143,6 +151,7 @@ struct OffsetFetchRequest {
     bool operator==(const OffsetFetchRequest&) const = default;
 };
 
+/// What the group has committed for a partition.
 struct OffsetFetchPartitionResult {
     PartitionIndex partition_index;
     Offset committed_offset = kNoOffset;  // none: nothing was committed
@@ -161,6 +170,7 @@ struct OffsetFetchPartitionResult {
     bool operator==(const OffsetFetchPartitionResult&) const = default;
 };
 
+/// A topic's results.
 struct OffsetFetchTopicResult {
     std::string name;
     std::vector<OffsetFetchPartitionResult> partitions;
@@ -173,6 +183,7 @@ struct OffsetFetchTopicResult {
     bool operator==(const OffsetFetchTopicResult&) const = default;
 };
 
+/// A group's results.
 struct OffsetFetchGroupResult {
     std::string group_id;
     std::vector<OffsetFetchTopicResult> topics;
@@ -187,6 +198,7 @@ struct OffsetFetchGroupResult {
     bool operator==(const OffsetFetchGroupResult&) const = default;
 };
 
+/// One group up to version 7, several from 8 on.
 struct OffsetFetchResponse {
     static constexpr ApiKey kApi = ApiKey::kOffsetFetch;
     static constexpr bool kIsRequest = false;

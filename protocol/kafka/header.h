@@ -6,6 +6,7 @@
 
 namespace tidelock::kafka {
 
+/// Before every request.
 struct RequestHeader {
     std::int16_t api_key = 0;
     Version api_version = 0;

@@ -12,6 +12,7 @@ inline constexpr std::int64_t kLatestOffset = -1;
 inline constexpr std::int64_t kEarliestOffset = -2;
 inline constexpr std::int64_t kMaxTimestampOffset = -3;  // since version 7
 
+/// A time in a partition whose offset is asked for.
 struct ListOffsetsPartition {
     PartitionIndex partition_index;
     LeaderEpoch current_leader_epoch = kNoLeaderEpoch;
@@ -26,6 +27,7 @@ struct ListOffsetsPartition {
     bool operator==(const ListOffsetsPartition&) const = default;
 };
 
+/// Partitions of a topic that are asked about.
 struct ListOffsetsTopic {
     std::string name;
     std::vector<ListOffsetsPartition> partitions;
@@ -38,6 +40,7 @@ struct ListOffsetsTopic {
     bool operator==(const ListOffsetsTopic&) const = default;
 };
 
+/// Which offset is the first, the end, or the first at or after a time?
 struct ListOffsetsRequest {
     static constexpr ApiKey kApi = ApiKey::kListOffsets;
     static constexpr bool kIsRequest = true;
@@ -55,6 +58,7 @@ struct ListOffsetsRequest {
     bool operator==(const ListOffsetsRequest&) const = default;
 };
 
+/// The offset asked for; kNoOffset when no record is that late.
 struct ListOffsetsPartitionResult {
     PartitionIndex partition_index;
     ErrorCode error_code = ErrorCode::kNone;
@@ -73,6 +77,7 @@ struct ListOffsetsPartitionResult {
     bool operator==(const ListOffsetsPartitionResult&) const = default;
 };
 
+/// A topic's results.
 struct ListOffsetsTopicResult {
     std::string name;
     std::vector<ListOffsetsPartitionResult> partitions;
@@ -85,6 +90,7 @@ struct ListOffsetsTopicResult {
     bool operator==(const ListOffsetsTopicResult&) const = default;
 };
 
+/// The offsets in the order of the request.
 struct ListOffsetsResponse {
     static constexpr ApiKey kApi = ApiKey::kListOffsets;
     static constexpr bool kIsRequest = false;
@@ -102,6 +108,7 @@ struct ListOffsetsResponse {
 
 // --- OffsetForLeaderEpoch ------------------------------------------------------------------------------------
 
+/// A leader epoch of a partition.
 struct EpochPartition {
     PartitionIndex partition;
     LeaderEpoch current_leader_epoch = kNoLeaderEpoch;
@@ -116,6 +123,7 @@ struct EpochPartition {
     bool operator==(const EpochPartition&) const = default;
 };
 
+/// Partitions of a topic that are asked about.
 struct EpochTopic {
     std::string topic;
     std::vector<EpochPartition> partitions;
@@ -128,6 +136,7 @@ struct EpochTopic {
     bool operator==(const EpochTopic&) const = default;
 };
 
+/// Where did these leader epochs end? Consumers find with it what was truncated (KIP-320).
 struct OffsetForLeaderEpochRequest {
     static constexpr ApiKey kApi = ApiKey::kOffsetForLeaderEpoch;
     static constexpr bool kIsRequest = true;
@@ -143,6 +152,7 @@ struct OffsetForLeaderEpochRequest {
     bool operator==(const OffsetForLeaderEpochRequest&) const = default;
 };
 
+/// Where the epoch ended.
 struct EpochPartitionResult {
     ErrorCode error_code = ErrorCode::kNone;
     PartitionIndex partition;
@@ -159,6 +169,7 @@ struct EpochPartitionResult {
     bool operator==(const EpochPartitionResult&) const = default;
 };
 
+/// A topic's results.
 struct EpochTopicResult {
     std::string topic;
     std::vector<EpochPartitionResult> partitions;
@@ -171,6 +182,7 @@ struct EpochTopicResult {
     bool operator==(const EpochTopicResult&) const = default;
 };
 
+/// The ends in the order of the request.
 struct OffsetForLeaderEpochResponse {
     static constexpr ApiKey kApi = ApiKey::kOffsetForLeaderEpoch;
     static constexpr bool kIsRequest = false;

@@ -30,6 +30,7 @@ using ResponseBody =
                  CreateTopicsResponse, DeleteTopicsResponse, InitProducerIdResponse, OffsetForLeaderEpochResponse,
                  DescribeConfigsResponse, CreatePartitionsResponse, DescribeClusterResponse>;
 
+/// A request and what its header says.
 struct Request {
     Version version = 0;  // one that the API speaks
     std::int32_t correlation_id = 0;

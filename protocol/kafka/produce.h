@@ -7,6 +7,7 @@ namespace tidelock::kafka {
 
 // --- Produce -------------------------------------------------------------------------------------------------
 
+/// Records for a partition.
 struct ProducePartition {
     PartitionIndex index;
     /// Record batches as the producer made them, sharing storage with the frame.
@@ -20,6 +21,7 @@ struct ProducePartition {
     bool operator==(const ProducePartition&) const = default;
 };
 
+/// Records for a topic.
 struct ProduceTopic {
     std::string name;
     std::vector<ProducePartition> partitions;
@@ -32,6 +34,7 @@ struct ProduceTopic {
     bool operator==(const ProduceTopic&) const = default;
 };
 
+/// Append these records.
 struct ProduceRequest {
     static constexpr ApiKey kApi = ApiKey::kProduce;
     static constexpr bool kIsRequest = true;
@@ -51,6 +54,7 @@ struct ProduceRequest {
     bool operator==(const ProduceRequest&) const = default;
 };
 
+/// A record for which its whole batch was turned down (KIP-467).
 struct ProduceRecordError {
     std::int32_t batch_index = 0;  // of the record in its batch
     std::optional<std::string> message;
@@ -63,6 +67,8 @@ struct ProduceRecordError {
     bool operator==(const ProduceRecordError&) const = default;
 };
 
+/// Where the records went, or why nowhere: kNotLeaderOrFollower with the current leader, kNotEnoughReplicas,
+/// kOutOfOrderSequenceNumber, kInvalidProducerEpoch, kCorruptMessage, kMessageTooLarge, kUnknownTopicOrPartition.
 struct ProducePartitionResult {
     PartitionIndex index;
     ErrorCode error_code = ErrorCode::kNone;
@@ -87,6 +93,7 @@ struct ProducePartitionResult {
     bool operator==(const ProducePartitionResult&) const = default;
 };
 
+/// A topic's results.
 struct ProduceTopicResult {
     std::string name;
     std::vector<ProducePartitionResult> partitions;
@@ -99,6 +106,7 @@ struct ProduceTopicResult {
     bool operator==(const ProduceTopicResult&) const = default;
 };
 
+/// The results, and where the leaders named in them are reached.
 struct ProduceResponse {
     static constexpr ApiKey kApi = ApiKey::kProduce;
     static constexpr bool kIsRequest = false;
@@ -118,6 +126,7 @@ struct ProduceResponse {
 
 // --- InitProducerId ------------------------------------------------------------------------------------------
 
+/// Give me a producer id, or since version 3 the next epoch of mine.
 struct InitProducerIdRequest {
     static constexpr ApiKey kApi = ApiKey::kInitProducerId;
     static constexpr bool kIsRequest = true;
@@ -137,6 +146,7 @@ struct InitProducerIdRequest {
     bool operator==(const InitProducerIdRequest&) const = default;
 };
 
+/// An id that nobody had before.
 struct InitProducerIdResponse {
     static constexpr ApiKey kApi = ApiKey::kInitProducerId;
     static constexpr bool kIsRequest = false;

@@ -7,6 +7,7 @@ namespace tidelock::kafka {
 
 // --- CreateTopics --------------------------------------------------------------------------------------------
 
+/// Which brokers shall have a partition, the preferred leader first.
 struct CreatableReplicaAssignment {
     PartitionIndex partition_index;
     std::vector<BrokerId> broker_ids;
@@ -19,6 +20,7 @@ struct CreatableReplicaAssignment {
     bool operator==(const CreatableReplicaAssignment&) const = default;
 };
 
+/// A setting of a new topic; null: the default.
 struct CreatableTopicConfig {
     std::string name;
     std::optional<std::string> value;
@@ -31,6 +33,7 @@ struct CreatableTopicConfig {
     bool operator==(const CreatableTopicConfig&) const = default;
 };
 
+/// A topic to create.
 struct CreatableTopic {
     std::string name;
     std::int32_t num_partitions = -1;      // -1: the broker's default, or as assigned
@@ -49,6 +52,7 @@ struct CreatableTopic {
     bool operator==(const CreatableTopic&) const = default;
 };
 
+/// Create these topics.
 struct CreateTopicsRequest {
     static constexpr ApiKey kApi = ApiKey::kCreateTopics;
     static constexpr bool kIsRequest = true;
@@ -72,6 +76,7 @@ inline constexpr std::int8_t kTopicConfig = 1;
 inline constexpr std::int8_t kStaticBrokerConfig = 4;
 inline constexpr std::int8_t kDefaultConfig = 5;
 
+/// A setting as the new topic has it.
 struct CreatedTopicConfig {
     std::string name;
     std::optional<std::string> value;
@@ -90,6 +95,7 @@ struct CreatedTopicConfig {
     bool operator==(const CreatedTopicConfig&) const = default;
 };
 
+/// A topic as created, or why it was not.
 struct CreatedTopic {
     std::string name;
     Uuid topic_id;
@@ -114,6 +120,7 @@ struct CreatedTopic {
     bool operator==(const CreatedTopic&) const = default;
 };
 
+/// The topics in the order of the request.
 struct CreateTopicsResponse {
     static constexpr ApiKey kApi = ApiKey::kCreateTopics;
     static constexpr bool kIsRequest = false;
@@ -144,6 +151,7 @@ struct DeletableTopic {
     bool operator==(const DeletableTopic&) const = default;
 };
 
+/// Delete these topics.
 struct DeleteTopicsRequest {
     static constexpr ApiKey kApi = ApiKey::kDeleteTopics;
     static constexpr bool kIsRequest = true;
@@ -161,6 +169,7 @@ struct DeleteTopicsRequest {
     bool operator==(const DeleteTopicsRequest&) const = default;
 };
 
+/// A topic that is gone, or why it is not.
 struct DeletedTopic {
     std::optional<std::string> name;
     Uuid topic_id;
@@ -177,6 +186,7 @@ struct DeletedTopic {
     bool operator==(const DeletedTopic&) const = default;
 };
 
+/// The topics in the order of the request.
 struct DeleteTopicsResponse {
     static constexpr ApiKey kApi = ApiKey::kDeleteTopics;
     static constexpr bool kIsRequest = false;
@@ -194,6 +204,7 @@ struct DeleteTopicsResponse {
 
 // --- CreatePartitions ----------------------------------------------------------------------------------------
 
+/// Which brokers shall have one of the new partitions.
 struct NewPartitionAssignment {
     std::vector<BrokerId> broker_ids;
 
@@ -204,6 +215,7 @@ struct NewPartitionAssignment {
     bool operator==(const NewPartitionAssignment&) const = default;
 };
 
+/// A topic that shall have more partitions.
 struct GrowingTopic {
     std::string name;
     std::int32_t count = 0;                                          // of all partitions, afterwards
@@ -218,6 +230,7 @@ struct GrowingTopic {
     bool operator==(const GrowingTopic&) const = default;
 };
 
+/// Let these topics grow.
 struct CreatePartitionsRequest {
     static constexpr ApiKey kApi = ApiKey::kCreatePartitions;
     static constexpr bool kIsRequest = true;
@@ -235,6 +248,7 @@ struct CreatePartitionsRequest {
     bool operator==(const CreatePartitionsRequest&) const = default;
 };
 
+/// Whether the topic has grown.
 struct GrownTopic {
     std::string name;
     ErrorCode error_code = ErrorCode::kNone;
@@ -249,6 +263,7 @@ struct GrownTopic {
     bool operator==(const GrownTopic&) const = default;
 };
 
+/// The topics in the order of the request.
 struct CreatePartitionsResponse {
     static constexpr ApiKey kApi = ApiKey::kCreatePartitions;
     static constexpr bool kIsRequest = false;
@@ -270,6 +285,7 @@ struct CreatePartitionsResponse {
 inline constexpr std::int8_t kTopicResource = 2;
 inline constexpr std::int8_t kBrokerResource = 4;
 
+/// A topic or broker whose settings are asked for.
 struct ConfigResource {
     std::int8_t resource_type = 0;
     std::string resource_name;
@@ -284,6 +300,7 @@ struct ConfigResource {
     bool operator==(const ConfigResource&) const = default;
 };
 
+/// What are the settings of these?
 struct DescribeConfigsRequest {
     static constexpr ApiKey kApi = ApiKey::kDescribeConfigs;
     static constexpr bool kIsRequest = true;
@@ -301,6 +318,7 @@ struct DescribeConfigsRequest {
     bool operator==(const DescribeConfigsRequest&) const = default;
 };
 
+/// Where else a setting is given, in order of precedence.
 struct ConfigSynonym {
     std::string name;
     std::optional<std::string> value;
@@ -315,6 +333,7 @@ struct ConfigSynonym {
     bool operator==(const ConfigSynonym&) const = default;
 };
 
+/// A setting, and where it comes from.
 struct DescribedConfig {
     std::string name;
     std::optional<std::string> value;
@@ -339,6 +358,7 @@ struct DescribedConfig {
     bool operator==(const DescribedConfig&) const = default;
 };
 
+/// The settings of a topic or broker.
 struct DescribedResource {
     ErrorCode error_code = ErrorCode::kNone;
     std::optional<std::string> error_message;
@@ -357,6 +377,7 @@ struct DescribedResource {
     bool operator==(const DescribedResource&) const = default;
 };
 
+/// The resources in the order of the request.
 struct DescribeConfigsResponse {
     static constexpr ApiKey kApi = ApiKey::kDescribeConfigs;
     static constexpr bool kIsRequest = false;

@@ -51,7 +51,7 @@ enum class WireFault : std::uint8_t {
     kVarintTooLong,    // more than 32 bits
     kTagsOutOfOrder,   // tags must rise
     kTagSizeWrong,     // a tagged value that is longer than its field
-    kTrailingBytes,    // bytes behind the last field
+    kTrailingBytes,    // bytes behind the last field of an answer
     kApiUnknown,
     kVersionUnsupported,
 };

@@ -19,6 +19,7 @@
 #include "protocol/storage/record_batch.h"
 #include "protocol/storage/state_file.h"
 #include "scenarios/cluster.h"
+#include "tests/protocol/kafka/filler.h"
 
 namespace {
 
@@ -153,6 +154,24 @@ void add_clients(const SeedFolder& seeds) {
     seeds.add("client_message", "id-block", clients::encode_block({ProducerId(1), 100}));
 }
 
+/// Requests as clients send them; answers behind the two bytes by which kafka_request_fuzz.cc knows them.
+void add_kafka(const SeedFolder& seeds) {
+    for (std::size_t index = 0; index < kafka::kApis.size(); ++index) {
+        const kafka::Api& api = kafka::kApis[index];
+        const std::string name(api.name);
+        for (const kafka::Version version : {api.first, api.last}) {
+            const kafka::Request request = kafka::filled_request(index, version, 7);
+            const std::string suffix = "-" + std::to_string(version);
+            seeds.add("kafka_request", "request-" + name + suffix, kafka::encode_request(request).content());
+            ByteWriter answer;
+            answer.u8(static_cast<std::uint8_t>(index));
+            answer.u8(static_cast<std::uint8_t>(version - api.first));
+            answer.raw(kafka::encode_response(kafka::filled_response(index, version, 7)).content().span());
+            seeds.add("kafka_request", "answer-" + name + suffix, answer.span());
+        }
+    }
+}
+
 /// As recovery_fuzz.cc reads a directory: for each file a selector of its name, flags, its size, its content.
 void put_image_file(ByteWriter& out, std::uint8_t selector, const Bytes& content) {
     const Bytes kept = content.slice(0, std::min(content.size(), kImageFileBytesMax));
@@ -203,6 +222,7 @@ int main(int argc, char** argv) {
     add_raft(seeds);
     add_replication(seeds);
     add_clients(seeds);
+    add_kafka(seeds);
     seeds.add("record_batch", "batch", some_batch());
     add_disks(seeds);
     return 0;
