@@ -154,8 +154,9 @@ struct FetchPartitionResult {
     Offset log_start_offset = kNoOffset;
     std::optional<std::vector<AbortedTransaction>> aborted_transactions;
     BrokerId preferred_read_replica = kNoBroker;
-    /// Record batches as they are in the log, shared; the last may be cut off.
-    std::optional<Bytes> records;
+    /// Record batches as they are in the log, shared; the last may be cut off. Never null towards clients: librdkafka
+    /// takes that for a broken answer.
+    std::optional<Bytes> records = Bytes();
     DivergingEpoch diverging_epoch;
     CurrentLeader current_leader;
     FetchSnapshotId snapshot_id;

@@ -40,7 +40,6 @@ FetchResponse refuse(const FetchRequest& request, Version /*version*/, ErrorCode
         FetchPartitionResult result;
         result.partition = asked.partition;
         result.error_code = error;
-        result.records = Bytes();
         return result;
     };
     FetchResponse answer;

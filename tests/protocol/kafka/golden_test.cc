@@ -168,6 +168,13 @@ TEST_CASE("Fetch v12 with a diverging epoch and a leader elsewhere") {
     REQUIRE(partition.records == Bytes());
 }
 
+TEST_CASE("a partition without records has none of them, and not null, which librdkafka does not read") {
+    FetchResponse answer;
+    answer.topics = {{"t", {}, {FetchPartitionResult()}}};
+    const std::string written = hex_of(encode_response({11, 1, answer}).content());
+    REQUIRE(written.ends_with("ffffffff ffffffff 00000000"_hex));  // no transactions, no other replica, 0 bytes
+}
+
 TEST_CASE("Fetch v16 goes by topic id") {
     request_of("0001 0010 00000004" + kClient +
                "00"
