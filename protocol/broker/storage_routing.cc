@@ -200,7 +200,7 @@ void add_partition(Step& step, TopicPartition tp) {
     Partition& partition = found->second;
     partition.pending =
         replication::PendingAcknowledgements(static_cast<std::size_t>(broker.config.pending_produces_max));
-    // What recovery found of a partition that was hidden then is found again when it is shown (L3, L4).
+    // What recovery found of this copy is asked of its log, whenever the partition appears (L3, L4).
     const bool is_group = broker.config.preset == Preset::kGroup;
     const bool is_foreign = view->log_end_offset > view->log_start_offset && broker.logs.history(tp)->empty();
     partition.must_recopy =
