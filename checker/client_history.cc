@@ -26,8 +26,21 @@ std::uint32_t ClientHistory::partition_of(const ClientPartition& partition) {
     if (is_new) {
         partitions_.emplace_back();
         partitions_.back().id = partition;
+        const auto deletions = deletions_.find(partition.topic);
+        if (deletions != deletions_.end()) begin_life(partitions_.back(), deletions->second);
     }
     return number->second;
+}
+
+/// Nothing is known of the topic's next life, and what was asked before the deletion was answered may mean the last
+/// one.
+void ClientHistory::begin_life(Partition& partition, const TopicDeletions& deletions) {
+    Partition fresh;
+    fresh.id = partition.id;
+    fresh.life = deletions.count;
+    fresh.judged_from_ns = deletions.last_returned_ns;
+    fresh.is_uncertain = deletions.may_strike_later;
+    partition = std::move(fresh);
 }
 
 ClientHistory::Value& ClientHistory::value_of(std::uint64_t value) {
@@ -180,6 +193,27 @@ void ClientHistory::judge_skips(const ClientCall& call, const FetchCall& fetch, 
     }
 }
 
+/// I7: an offset between the log start and a high watermark that was shown is in range, whoever leads. A consumer that
+/// is told otherwise starts over, or goes to the end.
+void ClientHistory::judge_refusal(const ClientCall& call, const FetchCall& fetch, const Partition& partition,
+                                  ViolationLog& log) {
+    const std::vector<AckedEnd>& ends = partition.shown_ends;
+    const auto after =
+        std::ranges::partition_point(ends, [&](const AckedEnd& shown) { return shown.returned_ns < call.invoked_ns; });
+    if (after == ends.begin() || fetch.from > (after - 1)->end || fetch.from < *fetch.refused_log_start) return;
+    log.report(
+        kThis, call.returned_ns,
+        fmt::format("refused in range: {} asked {} for offset {} and was told that this is out of range, though the "
+                    "log starts at {} and the high watermark {} had been shown at {} ns, before it asked (I7)",
+                    text_of(call), text_of(fetch.partition), fetch.from.value, fetch.refused_log_start->value,
+                    (after - 1)->end.value, (after - 1)->returned_ns));
+}
+
+void ClientHistory::note_shown_end(Partition& partition, std::int64_t returned_ns, Offset end) {
+    if (partition.shown_ends.empty() || partition.shown_ends.back().end < end)
+        partition.shown_ends.push_back(AckedEnd{returned_ns, end});
+}
+
 void ClientHistory::note_read(std::uint32_t number, const ReadRecord& record, ClientId reader, std::int64_t time_ns) {
     Value& value = value_of(record.value);
     const std::uint32_t life = partitions_[number].life;
@@ -202,14 +236,21 @@ void ClientHistory::note_read(std::uint32_t number, const ReadRecord& record, Cl
 
 void ClientHistory::judge(const ClientCall& call, const FetchCall& fetch, ViolationLog& log,
                           const ExcusedLosses& excused) {
-    if (call.outcome != Outcome::kOk) return;
+    if (call.outcome != Outcome::kOk && !fetch.refused_log_start) return;
     const std::uint32_t number = partition_of(fetch.partition);
     Partition& partition = partitions_[number];
-    judge_poll_order(call, fetch, log);
-    read_records_ += static_cast<std::int64_t>(fetch.records.size());
     const bool is_judged =
         !excused.contains(fetch.partition) && !partition.is_uncertain && call.invoked_ns > partition.judged_from_ns;
-    if (is_judged) judge_skips(call, fetch, partition, log);
+    if (fetch.refused_log_start) {
+        if (is_judged) judge_refusal(call, fetch, partition, log);
+        return;
+    }
+    judge_poll_order(call, fetch, log);
+    read_records_ += static_cast<std::int64_t>(fetch.records.size());
+    if (is_judged) {
+        judge_skips(call, fetch, partition, log);
+        note_shown_end(partition, call.returned_ns, fetch.high_watermark);
+    }
     for (const ReadRecord& record : fetch.records) {
         if (is_judged) learn(partition, record.offset, record.value, call, "read", log);
         note_read(number, record, call.client, call.returned_ns);
@@ -248,17 +289,12 @@ void ClientHistory::judge_topics(std::int64_t time_ns, const FinalView& view, Vi
 void ClientHistory::judge(const ClientCall& call, const DeleteTopicCall& deletion) {
     if (call.outcome == Outcome::kFailed) return;
     promised_topics_.erase(deletion.topic);
-    for (Partition& partition : partitions_) {
-        if (partition.id.topic != deletion.topic) continue;
-        ++partition.life;
-        partition.values.clear();
-        partition.known_since_ns.clear();
-        partition.acked_ends.clear();
-        partition.deletions.clear();
-        partition.deletable_below = partition.deleted_below = Offset(0);
-        partition.judged_from_ns = call.returned_ns;
-        if (call.outcome == Outcome::kUnknown) partition.is_uncertain = true;
-    }
+    TopicDeletions& deletions = deletions_[deletion.topic];
+    ++deletions.count;
+    deletions.last_returned_ns = call.returned_ns;
+    deletions.may_strike_later = deletions.may_strike_later || call.outcome == Outcome::kUnknown;
+    for (Partition& partition : partitions_)
+        if (partition.id.topic == deletion.topic) begin_life(partition, deletions);
 }
 
 void ClientHistory::judge(const ClientCall& call, const DeleteRecordsCall& deletion) {

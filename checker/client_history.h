@@ -49,6 +49,7 @@ class ClientHistory {
         std::vector<std::uint64_t> values;         // by offset; 0: not known. Acknowledged by policy, or read
         std::vector<std::int64_t> known_since_ns;  // by offset: when that was first told to a client
         std::vector<AckedEnd> acked_ends;
+        std::vector<AckedEnd> shown_ends;  // high watermarks told to consumers: by rising time and offset
     };
     /// All that is known about one value, which one record carries.
     struct Value {
@@ -70,12 +71,18 @@ class ClientHistory {
         std::int64_t read_ns = 0;
     };
 
+    struct TopicDeletions {
+        std::uint32_t count = 0;
+        std::int64_t last_returned_ns = -1;
+        bool may_strike_later = false;  // one of unknown outcome
+    };
     struct TopicPromise {
         std::int32_t partitions;
         std::int64_t told_ns;  // the last change of it
     };
 
     std::uint32_t partition_of(const ClientPartition& partition);
+    static void begin_life(Partition& partition, const TopicDeletions& deletions);
     void judge_topics(std::int64_t time_ns, const FinalView& view, ViolationLog& log,
                       const ExcusedLosses& excused) const;
     Value& value_of(std::uint64_t value);
@@ -87,6 +94,9 @@ class ClientHistory {
     void judge_acked_offset(const ClientCall& call, Offset offset, Value& value, ViolationLog& log,
                             const ExcusedLosses& excused);
     static void judge_poll_order(const ClientCall& call, const FetchCall& fetch, ViolationLog& log);
+    static void judge_refusal(const ClientCall& call, const FetchCall& fetch, const Partition& partition,
+                              ViolationLog& log);
+    static void note_shown_end(Partition& partition, std::int64_t returned_ns, Offset end);
     static void judge_skips(const ClientCall& call, const FetchCall& fetch, const Partition& partition,
                             ViolationLog& log);
     void note_read(std::uint32_t partition, const ReadRecord& record, ClientId reader, std::int64_t time_ns);
@@ -101,6 +111,8 @@ class ClientHistory {
     std::vector<Partition> partitions_;
     /// Topics whose creation was answered and whose deletion was never asked for.
     FlatMap<ClientTopic, TopicPromise> promised_topics_;
+    /// Also of topics of which no partition was known then: a call from before may return long after.
+    FlatMap<ClientTopic, TopicDeletions> deletions_;
     HashIndex value_numbers_;
     std::vector<Value> values_;
     std::int64_t acknowledged_records_ = 0;

@@ -55,6 +55,7 @@ struct FetchCall {
     bool read_committed = false;
     std::vector<ReadRecord> records;
     Offset high_watermark;
+    std::optional<Offset> refused_log_start = std::nullopt;  // refused as out of range: where the log was said to start
 };
 struct OffsetCommitCall {
     ClientGroup group;

@@ -111,6 +111,8 @@ void ProducerOrder::judge(const ClientCall& call, const ProduceCall& produce, Vi
         clients::sequence_after(produce.base_sequence, static_cast<std::int32_t>(produce.values.size()));
     const auto known = acknowledged_.find(session);
     if (call.outcome == Outcome::kOk) {
+        const auto deleted = deleted_.find(produce.partition.topic);
+        if (deleted != deleted_.end() && call.invoked_ns <= deleted->second) return;
         if (known == acknowledged_.end())
             acknowledged_.emplace(session, Acknowledged{next, call.returned_ns});
         else if (next > known->second.next_sequence)
@@ -136,6 +138,7 @@ void ProducerOrder::judge(const ClientCall& call, const DeleteTopicCall& deletio
     if (call.outcome == Outcome::kFailed) return;
     for (auto at = acknowledged_.begin(); at != acknowledged_.end();)
         at = at->first.partition.topic == deletion.topic ? acknowledged_.erase(at) : std::next(at);
+    deleted_.insert_or_assign(deletion.topic, call.returned_ns);
     if (call.outcome == Outcome::kUnknown) uncertain_topics_.push_back(deletion.topic);
 }
 

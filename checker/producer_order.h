@@ -58,6 +58,7 @@ class ProducerOrder {
     };
     FlatMap<Session, Acknowledged> acknowledged_;
     std::vector<ClientTopic> uncertain_topics_;    // a deletion of unknown outcome may strike at any time
+    FlatMap<ClientTopic, std::int64_t> deleted_;   // when that was last answered: what was asked before may mean it
     std::vector<Progress> progress_;               // by PartitionNumber
     FlatMap<ProducerId, std::int64_t> given_ids_;  // by which call
 };

@@ -27,6 +27,9 @@ struct OperationText {
         return text;
     }
     std::string operator()(const checker::FetchCall& call) const {
+        if (call.refused_log_start)
+            return fmt::format("fetch {} from {}: out of range, the log starts at {}", text_of(call.partition),
+                               call.from.value, call.refused_log_start->value);
         return fmt::format("fetch {} from {}: {} records, high watermark {}", text_of(call.partition), call.from.value,
                            call.records.size(), call.high_watermark.value);
     }

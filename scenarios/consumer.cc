@@ -86,9 +86,11 @@ class Consumer {
                                             static_cast<std::int32_t>(settings[Setting::kPollBytesMax]),
                                             milliseconds(wait_ms)};
         client_.begin_call(checker::FetchCall{
-            client_.calls().partition_number(position.topic, position.partition), position.next, false, {}, {}});
+            client_.calls().partition_number(position.topic, position.partition), position.next, false, {}, {}, {}});
         const CallReply reply = client_.await_leader_call(request, milliseconds(wait_ms) + client_.short_timeout());
         const bool was_read = take_records(reply, at);
+        if (const auto start = refused_log_start(reply))
+            client_.calls().operation_of<checker::FetchCall>(client_.id()).refused_log_start = start;
         client_.end_call(was_read ? checker::Outcome::kOk : not_ok(reply));
         if (reply.end == CallEnd::kHostDied) return false;
         return was_read || await_after_error(reply, at);
@@ -113,13 +115,16 @@ class Consumer {
         return true;
     }
 
+    static std::optional<Offset> refused_log_start(const CallReply& reply) {
+        const auto* answer = std::get_if<clients::FetchAnswer>(&reply.answer.body);
+        const bool is_refused = reply.end == CallEnd::kAnswered && reply.error() == ErrorCode::kOffsetOutOfRange;
+        return is_refused && answer != nullptr ? std::optional(answer->log_start_offset) : std::nullopt;
+    }
+
     bool await_after_error(const CallReply& reply, std::size_t at) {
-        if (reply.end == CallEnd::kAnswered && reply.error() == ErrorCode::kOffsetOutOfRange) {
-            const auto* answer = std::get_if<clients::FetchAnswer>(&reply.answer.body);
-            if (answer != nullptr && answer->log_start_offset > positions_[at].next) {
-                positions_[at].next = answer->log_start_offset;
-                return true;
-            }
+        if (const auto start = refused_log_start(reply); start && *start > positions_[at].next) {
+            positions_[at].next = *start;
+            return true;
         }
         if (reply.end == CallEnd::kAnswered && reply.error() == ErrorCode::kUnknownTopicOrPartition)
             rounds_ = kRoundsBetweenMetadata;  // look at the topics in the next round

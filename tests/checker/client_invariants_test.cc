@@ -201,6 +201,43 @@ TEST_CASE("V21: what was read stays, acks=leader may be lost unread") {
     }
 }
 
+TEST_CASE("V21: an answer from before a deletion tells nothing of the topic's next life") {
+    for (const bool asked_before : {true, false}) {
+        ClientStory story;
+        const std::int64_t before_ns = ++story.now;
+        story.call(DeleteTopicCall{ClientTopic(1)});
+        const ProduceCall late{kClientX0, ProducerId(5), ProducerEpoch(0), 0, Acks::kAll, {0xa}, Offset(0)};
+        story.call(late, Outcome::kOk, asked_before ? before_ns : ++story.now);
+        REQUIRE(story.produce(0xb, 0, Acks::kAll, 6).is_clean() == asked_before);
+    }
+}
+
+TEST_CASE("V21: what was shown to be in range is not refused as out of range") {
+    const auto refused = [](std::int64_t from, std::int64_t log_start) {
+        return FetchCall{kClientX0, Offset(from), false, {}, Offset(0), Offset(log_start)};
+    };
+    ClientStory story;
+    story.fetch(0, {}, 5);
+    SECTION("the shown end itself") {
+        REQUIRE_THAT(story.call(refused(5, 0), Outcome::kFailed).message(),
+                     Contains("refused in range") && Contains("high watermark 5"));
+    }
+    SECTION("beyond it nobody knows") {
+        REQUIRE(story.call(refused(6, 0), Outcome::kFailed).is_clean());
+    }
+    SECTION("below the log start it is out of range") {
+        REQUIRE(story.call(refused(3, 4), Outcome::kFailed).is_clean());
+        REQUIRE_FALSE(story.call(refused(4, 4), Outcome::kFailed).is_clean());
+    }
+    SECTION("it had asked before") {
+        REQUIRE(story.call(refused(5, 0), Outcome::kFailed, 0).is_clean());
+    }
+    SECTION("a topic created again is another one") {
+        story.call(DeleteTopicCall{ClientTopic(1)});
+        REQUIRE(story.call(refused(5, 0), Outcome::kFailed).is_clean());
+    }
+}
+
 TEST_CASE("V21: an offset has one value") {
     ClientStory story;
     story.produce(0xa, 0).produce(0xb, 1);
