@@ -204,6 +204,11 @@ struct Checker::FactHearing {
                          fmt::format("broker {} promised what a power loss would take: {} ({})", f.broker.value, f.what,
                                      is_raft ? "R2" : "L2"));
     }
+    void operator()(const RequestOverdue& f) const {
+        parts.log.report(InvariantId::kProgress, context.time_ns,
+                         fmt::format("broker {} left a client without an answer beyond its time: {} (A5)",
+                                     f.broker.value, f.request));
+    }
     void operator()(const MatchNotHeld& f) const {
         // What a fault destroyed was held before.
         if (parts.view.broker(f.follower).raft_fault_pending) return;

@@ -383,6 +383,7 @@ void ClusterView::on_fact(const HostFact& fact) {
             }
         }
         void operator()(const HealBegan&) const {}
+        void operator()(const RequestOverdue&) const {}
         void operator()(const PeerAnswered&) const {}
         void operator()(const LeaderActed&) const {}
         void operator()(const PromiseNotDurable&) const {}

@@ -110,9 +110,14 @@ struct MatchNotHeld {
     BrokerId follower;
     std::string what;
 };
+/// A client's connection holds, the broker acts, and the time in which it had to be answered is over (A5).
+struct RequestOverdue {
+    BrokerId broker;
+    std::string request;
+};
 
 using HostFact = std::variant<BrokerBooted, BrokerKilled, DiskEmptied, DiskDamaged, DiskSound, OperatorRejoinedEmpty,
                               ClientTopicNamed, TopicDeletionAsked, RecordDeletionAsked, HealBegan, PeerAnswered,
-                              LeaderActed, PromiseNotDurable, JournalFoundBad, MatchNotHeld>;
+                              LeaderActed, PromiseNotDurable, JournalFoundBad, MatchNotHeld, RequestOverdue>;
 
 }  // namespace tidelock::checker

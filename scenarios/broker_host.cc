@@ -64,6 +64,11 @@ struct FileRoute {
     }
 };
 
+/// The longest that a broker gives what names no time of its own: topic changes, offsets, ids, bounds, transfers.
+Duration patience_of(const broker::Config& config) {
+    return std::max({seconds(5), config.request_timeout * 5, config.transfer_timeout});
+}
+
 }  // namespace
 
 Bytes encode_client_frame(const clients::Request& request) {
@@ -81,12 +86,13 @@ Result<clients::Answer, DecodeError> decode_answer_frame(const Bytes& frame) {
 }
 
 BrokerHost::BrokerHost(broker::Config config, BrokerWatch watch)
-    : config_(std::move(config)), watch_(std::move(watch)) {}
+    : config_(std::move(config)), watch_(std::move(watch)), answers_(patience_of(config_)) {}
 
 void BrokerHost::run(sim::Host& host) {
     connections_.clear();
     reads_under_way_.clear();
     promises_ = PromiseWatch();
+    answers_ = AnswerWitness(patience_of(config_));
     broker_ = std::make_unique<broker::Broker>(config_);
     broker::Booted booted{directory_image(host.disk()), host.draw_bits() | 1U};
     if (watch_.on_fact)
@@ -108,6 +114,7 @@ void BrokerHost::step(sim::Host& host, const broker::Event& event) {
     for (const broker::Effect& effect : effects) carry_out(host, effect);
     if (watch_.on_fact && host.is_alive() && raft::is_leader(broker_->raft))
         tell_leading(host, std::holds_alternative<broker::TimerFired>(event));
+    if (watch_.on_fact && host.is_alive()) tell_overdue(host);
     if (watch_.on_stepped) watch_.on_stepped(host, *broker_);
 }
 
@@ -121,7 +128,7 @@ std::optional<broker::Event> BrokerHost::to_event(sim::Host& host, const sim::Ar
         Event operator()(const sim::ConnectionBroken& a) const {
             if (is_broker_host(a.peer)) return broker::PeerDisconnected{broker_of(a.peer)};
             const ConnectionId connection = connection_of(a.peer, a.connection);
-            std::erase(self.connections_, connection);
+            self.forget_client(connection);
             return broker::ClientDisconnected{connection};
         }
         Event operator()(const sim::TimerFired& a) const {
@@ -160,14 +167,25 @@ std::optional<broker::Event> BrokerHost::frame_to_event(sim::Host& host, const s
         if (host.world().is_traced()) host.note("from client: " + clients::to_text(*request));
         const ConnectionId connection = connection_of(arrived.from, arrived.connection);
         if (std::ranges::find(connections_, connection) == connections_.end()) connections_.push_back(connection);
+        answers_.on_request(connection, *request);
         return broker::ClientRequested{connection, std::move(*request)};
     }
     // Bytes hurt on the way: as on a real stream, nothing after them can be trusted.
     host.close_connection(arrived.from);
     if (is_broker_host(arrived.from)) return broker::PeerDisconnected{broker_of(arrived.from)};
     const ConnectionId connection = connection_of(arrived.from, arrived.connection);
-    std::erase(connections_, connection);
+    forget_client(connection);
     return broker::ClientDisconnected{connection};
+}
+
+void BrokerHost::forget_client(ConnectionId connection) {
+    std::erase(connections_, connection);
+    answers_.on_closed(connection);
+}
+
+void BrokerHost::tell_overdue(sim::Host& host) {
+    if (auto request = answers_.look(host.local_now(), !reads_under_way_.empty()))
+        watch_.on_fact(checker::RequestOverdue{config_.id, *std::move(request)});
 }
 
 void BrokerHost::tell_leading(sim::Host& host, bool by_timer) {
@@ -204,12 +222,14 @@ void BrokerHost::carry_out(sim::Host& host, const broker::Effect& effect) {
         void operator()(const broker::SendToPeer& e) const { self.send_to_peer(host, e); }
         void operator()(const broker::AnswerClient& e) const {
             if (host.world().is_traced()) host.note("to client: " + clients::to_text(e.answer));
+            self.answers_.on_answer(e.connection, e.answer.correlation_id);
             if (std::ranges::find(self.connections_, e.connection) == self.connections_.end()) return;
             host.send(client_of(e.connection), encode_client_frame(e.answer), sim::FrameTag{kClientAnswerKind, true});
         }
         void operator()(const broker::CloseClients&) const {
             for (const ConnectionId connection : self.connections_) host.close_connection(client_of(connection));
             self.connections_.clear();
+            self.answers_.on_all_closed();
         }
         void operator()(const storage::FileEffect& e) const {
             if (const auto* read = std::get_if<storage::ReadFile>(&e))

@@ -8,6 +8,7 @@
 
 #include "checker/host_fact.h"
 #include "protocol/broker/broker.h"
+#include "scenarios/answer_witness.h"
 #include "scenarios/durable_promise.h"
 #include "sim/world.h"
 
@@ -75,6 +76,8 @@ class BrokerHost {
     void step(sim::Host& host, const broker::Event& event);
     void send_to_peer(sim::Host& host, const broker::SendToPeer& message);
     void tell_leading(sim::Host& host, bool by_timer);
+    void tell_overdue(sim::Host& host);
+    void forget_client(ConnectionId connection);
     void note_arrival(sim::Host& host, BrokerId from, const broker::PeerMessage& message);
 
     struct ReadUnderWay {
@@ -87,6 +90,7 @@ class BrokerHost {
     std::vector<ConnectionId> connections_;  // open client connections, in order of their first request
     std::optional<broker::RoleCommanded> role_command_;
     PromiseWatch promises_;                      // of the running life
+    AnswerWitness answers_;                      // ... too
     std::vector<ReadUnderWay> reads_under_way_;  // in the order they were asked for
     std::uint64_t reads_asked_ = 0;
 };
