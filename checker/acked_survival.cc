@@ -21,7 +21,9 @@ bool has_or_had(const ClusterView& view, const BrokerView& leader, BrokerId brok
     if (!leader.leadership || !leader.leadership->acknowledgement_set) return false;
     for (const Replica& member : *leader.leadership->acknowledgement_set) {
         if (member.broker != broker) continue;
-        if (view.once_held_as(member, copy, partition.table.summary(batch).last_offset)) return true;
+        const Offset last_offset = partition.table.summary(batch).last_offset;
+        if (view.once_held_as(member, copy, last_offset)) return true;
+        if (view.has_dropped_as(member, copy, last_offset, leader)) return true;
     }
     return false;
 }

@@ -134,6 +134,12 @@ bool ClusterView::once_held_as(const Replica& member, const CopyView& copy, Offs
     return member.incarnation == copy.lost_under && has_lost(copy, offset);
 }
 
+bool ClusterView::has_dropped_as(const Replica& member, const CopyView& copy, Offset offset,
+                                 const BrokerView& leader) const {
+    const bool is_over = leader.leadership && superseded_at(leader.leadership->leader_epoch) != nullptr;
+    return is_over && !copy.exists && copy.dropped_under == member.incarnation && copy.dropped_below > offset;
+}
+
 const ClaimMoment* ClusterView::superseded_at(LeaderEpoch leader_epoch) const {
     const auto at =
         std::upper_bound(claim_moments_.begin(), claim_moments_.end(), leader_epoch,

@@ -57,6 +57,8 @@ struct CopyView {
     bool fault_pending = false;  // a fault hit this copy's files; it was not copied anew, nor found whole, since
     bool is_entry_destroyed = false;  // a disk fault took the very topic; until it exists again
     bool reset_pending = false;       // it is being copied anew; not durably so far
+    Offset dropped_below;             // what it held durably when it went with its deleted topic ...
+    Incarnation dropped_under;        // ... in that life of the data
     BatchRun batches;
 };
 
@@ -152,6 +154,11 @@ class ClusterView {
     /// True when it held `offset` while it was the life of the data that a set names as `member`, and lost it so: a
     /// position told before may still be under way. A later life has to hold it again, and so has one that got it back.
     [[nodiscard]] bool once_held_as(const Replica& member, const CopyView& copy, Offset offset) const;
+
+    /// True when it held `offset` durably, as the life of the data that a set names as `member`, until it dropped the
+    /// topic that a newer leader than `leader` had deleted: `leader` does not know yet, and was told before.
+    [[nodiscard]] bool has_dropped_as(const Replica& member, const CopyView& copy, Offset offset,
+                                      const BrokerView& leader) const;
 
     void on_fact(const HostFact& fact);
     /// The deletion of topics of that name that is under way has returned. What failed for sure takes nothing; one that

@@ -107,8 +107,17 @@ struct ViewUpdate {
             if (was_destroyed)
                 ClusterView::destroy(copy, copy.durable_under);
             else
-                copy = CopyView{};
+                forget(copy, copy.exists && view.partitions_[at].may_vanish);
         }
+    }
+
+    /// Of one that went with a deleted topic its leader may still be told what it held.
+    void forget(CopyView& copy, bool is_deleted) const {
+        const Offset held_below = copy.durable_end_offset;
+        copy = CopyView{};
+        if (!is_deleted) return;
+        copy.dropped_below = held_below;
+        copy.dropped_under = broker.data_incarnation;
     }
 
     void operator()(const broker::BatchAppended& o) const {

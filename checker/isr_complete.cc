@@ -84,6 +84,7 @@ void IsrComplete::judge(const Context& context, const BrokerView& broker,
         const BrokerView& member_view = context.view.broker(member.broker);
         const CopyView& copy = context.view.copy(member_view, *number);
         if (has_below(context.view, member, copy, partition, batch, advanced.high_watermark)) continue;
+        if (context.view.has_dropped_as(member, copy, advanced.high_watermark - 1, broker)) continue;
         context.log.report(
             kThis, context.time_ns,
             fmt::format(
