@@ -5,6 +5,7 @@
 #include "protocol/base/check.h"
 #include "protocol/broker/step.h"
 #include "protocol/group/eligibility.h"
+#include "protocol/raft/quorum.h"
 
 namespace tidelock::broker {
 namespace {
@@ -42,7 +43,15 @@ bool is_commit_stalled(const Broker& broker, Instant now) {
     return broker.commit_since && since(*broker.commit_since, now) > broker.config.election_timeout_max;
 }
 
-/// L9: a broker that cannot append is not to lead, unless it leads already and nobody in step could take over.
+/// A member of the set may lead whether it is in step or not (G2): it has all that was confirmed. One that lags because
+/// this disk gives it nothing to read is as good as any, if it is there.
+bool could_take_over(const Broker& broker, const Replica& member, Instant now) {
+    if (member.broker == broker.config.id) return false;
+    const auto& lagging = broker.in_sync.lagging_members();
+    return std::ranges::find(lagging, member) == lagging.end() || raft::is_in_contact(broker.raft, member.broker, now);
+}
+
+/// L9: a broker that cannot append is not to lead, unless it leads already and nobody could take over.
 bool is_held_up_by_disk(const Broker& broker, Instant now) {
     const auto is_failed = [](const storage::PartitionLog& log) {
         return log.condition == storage::LogCondition::kFailed;
@@ -51,10 +60,8 @@ bool is_held_up_by_disk(const Broker& broker, Instant now) {
         broker.is_disk_full || is_commit_stalled(broker, now) || std::ranges::any_of(broker.logs.logs(), is_failed);
     if (!is_held_up) return false;
     if (!broker.leading) return true;
-    const auto& lagging = broker.in_sync.lagging_members();
-    return std::ranges::any_of(broker.in_sync.committed().members, [&](const Replica& member) {
-        return member.broker != broker.config.id && std::ranges::find(lagging, member) == lagging.end();
-    });
+    return std::ranges::any_of(broker.in_sync.committed().members,
+                               [&](const Replica& member) { return could_take_over(broker, member, now); });
 }
 
 /// What an entry means for the group; empty: nothing. A payload that no broker writes means nothing on every replica

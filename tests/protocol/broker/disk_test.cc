@@ -50,6 +50,28 @@ TEST_CASE("a leader whose disk hangs gives up the lead, though followers are in 
     REQUIRE(bench.transfer_to(1));
 }
 
+TEST_CASE("a leader whose disk hangs gives up the lead to a member that lags only because of it (L9)", "[broker]") {
+    Bench bench(3, [](Config& config) { config.tail_cache_bytes_max = 1; });
+    REQUIRE(bench.form());
+    REQUIRE(bench.create_topic("orders"));
+    REQUIRE(bench.transfer_to(1));
+    bench.hold(2, storage::FileOwner::kLogStore);
+    bench.ask(1, produce_to("orders", Acks::kLeader, seconds(5)));
+    REQUIRE(bench.advance_until([&] { return bench.at(1).in_sync.committed().members.size() == 2; }));
+    bench.cut_off(3);
+    for (int i = 0; i < 3; ++i) bench.ask(1, produce_to("orders", Acks::kLeader, seconds(5)));
+    REQUIRE(bench.advance_until([&] { return !bench.at(1).in_sync.lagging_members().empty(); }));
+    bench.hold(1, storage::FileOwner::kLogStore);
+    bench.hold_reads(1);
+    bench.ask(1, produce_to("orders", Acks::kLeader, seconds(5)));
+    bench.advance(seconds(2));
+    REQUIRE(bench.serving() == 1);  // there is nobody else
+    bench.reconnect(3);
+    REQUIRE(bench.advance_until([&] { return bench.at(3).leading.has_value(); }));
+    bench.release(2);
+    REQUIRE(bench.advance_until([&] { return bench.serving() == 3; }));
+}
+
 TEST_CASE("a group whose disks are all full serves again when they are not", "[broker]") {
     Bench bench = formed_group();
     for (std::int32_t id = 1; id <= 3; ++id) bench.fill_disk(id);
