@@ -22,6 +22,7 @@
 #include "checker/read_confirmation.h"
 #include "checker/single_leader.h"
 #include "checker/status_honest.h"
+#include "checker/topic_changes.h"
 
 namespace tidelock::checker {
 
@@ -38,6 +39,7 @@ struct Checker::Parts {
     CommittedStable committed_stable;
     LeaderCompleteness leader_completeness;
     IsrComplete isr_complete;
+    TopicChanges topic_changes;
     RaftSafety raft_safety;
     ReadConfirmation read_confirmation;
     CheckQuorum check_quorum;
@@ -87,6 +89,7 @@ struct Checker::Hearing {
         parts.isr_complete.judge(context, broker, o);
         // Before V1 and V5, which account for losses and then no longer ask for them.
         parts.leader_completeness.judge(context, broker, o);
+        parts.topic_changes.judge(context, broker, o);
         parts.committed_stable.judge(context, broker, o, parts.view, parts.budget);
         // One that opens after a newer claim committed is judged by what was promised before; the newer one's opening
         // decides what is lost.
@@ -94,7 +97,10 @@ struct Checker::Hearing {
         parts.acked_survival.judge(context, broker, o, parts.view, parts.budget);
     }
     void operator()(const broker::FollowingLeader&) const { parts.log_matching.judge_acting(context, broker); }
-    void operator()(const broker::InSyncSetProposed& o) const { parts.isr_complete.judge(context, broker, o); }
+    void operator()(const broker::InSyncSetProposed& o) const {
+        parts.isr_complete.judge(context, broker, o);
+        parts.topic_changes.judge(context, broker, o);
+    }
     void operator()(const broker::InSyncSetCommitted& o) const { parts.isr_complete.judge(context, broker, o); }
 
     void operator()(const broker::BatchAppended& o) const {
@@ -204,6 +210,7 @@ struct Checker::FactHearing {
                          fmt::format("broker {} promised what a power loss would take: {} ({})", f.broker.value, f.what,
                                      is_raft ? "R2" : "L2"));
     }
+    void operator()(const TopicChangeTold& f) const { parts.topic_changes.judge(context, f); }
     void operator()(const RequestOverdue& f) const {
         parts.log.report(InvariantId::kProgress, context.time_ns,
                          fmt::format("broker {} left a client without an answer beyond its time: {} (A5)",

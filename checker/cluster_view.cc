@@ -209,6 +209,7 @@ void ClusterView::get_back(CopyView& copy, const PartitionView& partition) const
 
 void ClusterView::destroy_disk(BrokerView& broker) {
     broker.disk_fault_pending = broker.shared_fault_pending = broker.raft_fault_pending = false;
+    broker.is_emptied = true;
     for (CopyView& copy : broker.copies) destroy(copy, broker.data_incarnation);
 }
 
@@ -274,6 +275,13 @@ void ClusterView::end_topic_deletion(const std::string& topic_name, Outcome outc
         if (outcome == Outcome::kOk) topic.is_deleted = true;
     }
     if (outcome != Outcome::kUnknown || !deletion->takes_next) deletions_.erase(deletion);
+}
+
+std::vector<TopicId> ClusterView::topics_named(std::string_view name) const {
+    std::vector<TopicId> named;
+    for (const TopicView& topic : topics_)
+        if (topic.name == name) named.push_back(topic.topic);
+    return named;
 }
 
 ClusterView::TopicView& ClusterView::topic_of(TopicId id, const std::string& name) {
@@ -390,6 +398,7 @@ void ClusterView::on_fact(const HostFact& fact) {
         }
         void operator()(const HealBegan&) const {}
         void operator()(const RequestOverdue&) const {}
+        void operator()(const TopicChangeTold&) const {}
         void operator()(const PeerAnswered&) const {}
         void operator()(const LeaderActed&) const {}
         void operator()(const PromiseNotDurable&) const {}

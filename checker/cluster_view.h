@@ -84,6 +84,7 @@ struct BrokerView {
     bool disk_fault_pending = false;    // a fault hit any of its files, and the disk was not emptied or sound since
     bool shared_fault_pending = false;  // ... a file that all copies hang on
     bool raft_fault_pending = false;    // ... the files of Raft's state, on which no copy hangs
+    bool is_emptied = false;            // ... or took all of them; no life has begun on the empty disk
     std::string journal_damage;  // that this life has read and not answered with another data incarnation; empty: none
     std::optional<LeadershipView> leadership;
     std::optional<broker::FollowingLeader> following;
@@ -164,6 +165,8 @@ class ClusterView {
     /// The deletion of topics of that name that is under way has returned. What failed for sure takes nothing; one that
     /// found no topic to take may take a later one only if nobody knows how it ended.
     void end_topic_deletion(const std::string& topic_name, Outcome outcome);
+    /// Every topic that ever had that name, by creation.
+    [[nodiscard]] std::vector<TopicId> topics_named(std::string_view name) const;
     /// What clients call the topic of that number; empty when nobody told.
     [[nodiscard]] std::string name_of(ClientTopic topic) const;
     /// A life begins without its host fact having been told.

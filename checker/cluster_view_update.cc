@@ -34,6 +34,7 @@ struct ViewUpdate {
         broker.started = true;
         broker.raft_incarnation = o.raft_incarnation;
         broker.data_incarnation = o.data_incarnation;
+        broker.is_emptied = false;
     }
     void operator()(const broker::DataIncarnationRenewed& o) const {
         broker.data_incarnation = o.incarnation;

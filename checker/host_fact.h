@@ -115,9 +115,16 @@ struct RequestOverdue {
     BrokerId broker;
     std::string request;
 };
+/// A client's topic change is answered with success, right now.
+struct TopicChangeTold {
+    BrokerId broker;  // by which leader
+    std::string topic_name;
+    std::int32_t partitions;  // that were asked for, those from before included; 0: it is deleted
+};
 
-using HostFact = std::variant<BrokerBooted, BrokerKilled, DiskEmptied, DiskDamaged, DiskSound, OperatorRejoinedEmpty,
-                              ClientTopicNamed, TopicDeletionAsked, RecordDeletionAsked, HealBegan, PeerAnswered,
-                              LeaderActed, PromiseNotDurable, JournalFoundBad, MatchNotHeld, RequestOverdue>;
+using HostFact =
+    std::variant<BrokerBooted, BrokerKilled, DiskEmptied, DiskDamaged, DiskSound, OperatorRejoinedEmpty,
+                 ClientTopicNamed, TopicDeletionAsked, RecordDeletionAsked, HealBegan, PeerAnswered, LeaderActed,
+                 PromiseNotDurable, JournalFoundBad, MatchNotHeld, RequestOverdue, TopicChangeTold>;
 
 }  // namespace tidelock::checker

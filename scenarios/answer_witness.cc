@@ -31,10 +31,14 @@ void AnswerWitness::on_request(ConnectionId connection, const clients::Request& 
     waiting_.push_back({connection, request, due});
 }
 
-void AnswerWitness::on_answer(ConnectionId connection, CorrelationId correlation) {
-    std::erase_if(waiting_, [&](const Waiting& each) {
+std::optional<clients::RequestBody> AnswerWitness::on_answer(ConnectionId connection, CorrelationId correlation) {
+    const auto answered = std::ranges::find_if(waiting_, [&](const Waiting& each) {
         return each.connection == connection && each.request.correlation_id == correlation;
     });
+    if (answered == waiting_.end()) return std::nullopt;
+    std::optional<clients::RequestBody> asked(std::move(answered->request.body));
+    waiting_.erase(answered);
+    return asked;
 }
 
 void AnswerWitness::on_closed(ConnectionId connection) {

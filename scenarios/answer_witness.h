@@ -25,7 +25,8 @@ class AnswerWitness {
 
     /// It was handed to the broker. One that its connection has brought before asks for nothing.
     void on_request(ConnectionId connection, const clients::Request& request);
-    void on_answer(ConnectionId connection, CorrelationId correlation);
+    /// What was asked for; none: nothing that waits.
+    std::optional<clients::RequestBody> on_answer(ConnectionId connection, CorrelationId correlation);
     /// Nobody is left who could be answered.
     void on_closed(ConnectionId connection);
     void on_all_closed();

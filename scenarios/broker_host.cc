@@ -64,6 +64,17 @@ struct FileRoute {
     }
 };
 
+/// What a successful answer to the request means for a topic; none: no change.
+std::optional<checker::TopicChangeTold> topic_change(BrokerId broker, const clients::RequestBody& asked) {
+    if (const auto* create = std::get_if<clients::CreateTopicRequest>(&asked))
+        return checker::TopicChangeTold{broker, create->topic, create->partition_count};
+    if (const auto* grow = std::get_if<clients::GrowTopicRequest>(&asked))
+        return checker::TopicChangeTold{broker, grow->topic, grow->partition_count};
+    if (const auto* drop = std::get_if<clients::DeleteTopicRequest>(&asked))
+        return checker::TopicChangeTold{broker, drop->topic, 0};
+    return std::nullopt;
+}
+
 /// The longest that a broker gives what names no time of its own: topic changes, offsets, ids, bounds, transfers.
 Duration patience_of(const broker::Config& config) {
     return std::max({seconds(5), config.request_timeout * 5, config.transfer_timeout});
@@ -178,6 +189,12 @@ std::optional<broker::Event> BrokerHost::frame_to_event(sim::Host& host, const s
     return broker::ClientDisconnected{connection};
 }
 
+void BrokerHost::note_answer(const broker::AnswerClient& answered) {
+    const auto asked = answers_.on_answer(answered.connection, answered.answer.correlation_id);
+    if (!asked || !watch_.on_fact || clients::error_of(answered.answer) != clients::ErrorCode::kNone) return;
+    if (auto told = topic_change(config_.id, *asked)) watch_.on_fact(*std::move(told));
+}
+
 void BrokerHost::forget_client(ConnectionId connection) {
     std::erase(connections_, connection);
     answers_.on_closed(connection);
@@ -222,7 +239,7 @@ void BrokerHost::carry_out(sim::Host& host, const broker::Effect& effect) {
         void operator()(const broker::SendToPeer& e) const { self.send_to_peer(host, e); }
         void operator()(const broker::AnswerClient& e) const {
             if (host.world().is_traced()) host.note("to client: " + clients::to_text(e.answer));
-            self.answers_.on_answer(e.connection, e.answer.correlation_id);
+            self.note_answer(e);
             if (std::ranges::find(self.connections_, e.connection) == self.connections_.end()) return;
             host.send(client_of(e.connection), encode_client_frame(e.answer), sim::FrameTag{kClientAnswerKind, true});
         }

@@ -77,6 +77,7 @@ class BrokerHost {
     void send_to_peer(sim::Host& host, const broker::SendToPeer& message);
     void tell_leading(sim::Host& host, bool by_timer);
     void tell_overdue(sim::Host& host);
+    void note_answer(const broker::AnswerClient& answered);
     void forget_client(ConnectionId connection);
     void note_arrival(sim::Host& host, BrokerId from, const broker::PeerMessage& message);
 
