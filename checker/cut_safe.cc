@@ -55,7 +55,9 @@ void CutSafe::judge(const Context& context, const BrokerView& broker, const brok
         case broker::CutReason::kHandshake:
             break;
     }
-    if (truncated.to < copy.high_watermark) {
+    // Who led last may have dropped the topic and got it back, empty, from one that had not: nobody misses its records.
+    const bool is_on_its_way_out = partition.may_vanish && !broker.shows(truncated.partition.topic);
+    if (truncated.to < copy.high_watermark && !is_on_its_way_out) {
         context.log.report(
             kThis, context.time_ns,
             fmt::format("{}: broker {} cut its log from {} to {}, below its own high watermark {} (L8)", partition.name,

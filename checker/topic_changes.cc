@@ -40,8 +40,7 @@ void TopicChanges::judge_member(const Context& context, const BrokerView& leader
                                 const Change& change, const char* which) {
     const BrokerView& broker = context.view.broker(member.broker);
     // Another life of the data is no member, and a fault may have taken the catalogue.
-    if (broker.data_incarnation != member.incarnation || broker.shared_fault_pending || broker.is_emptied)
-        return;
+    if (broker.data_incarnation != member.incarnation || broker.shared_fault_pending || broker.is_emptied) return;
     if (has_made(context.view, broker, change)) return;
     context.log.report(InvariantId::kIsrComplete, context.time_ns,
                        fmt::format("broker {} leads, and a client was told of {}, but broker {} {} has not made that "

@@ -125,34 +125,6 @@ TEST_CASE("V7: what a member held until a fault took its catalogue counts for th
     }
 }
 
-TEST_CASE("V7: a leader that is over counts a member that dropped the topic since, for what it held") {
-    const auto delete_behind_its_back = [](Story& story, bool is_over, std::int64_t held_by_3) {
-        story.lead(1, 1).confirm(1, {2, 3}, {0});
-        for (const int broker : {1, 2, 3})
-            (broker == 1 ? story.append(1, {1}) : story.copy(broker, {1})).durable(broker, broker == 3 ? held_by_3 : 2);
-        if (is_over) story.lead(2, 2);
-        story.delete_topic(Outcome::kOk);
-        for (const int broker : {2, 3}) story.see(broker, broker::TopicDropped{kX0.topic});
-        story.high_watermark(1, 1, 2).acknowledge(1, 1, 1, 1);
-    };
-    SECTION("it held it") {
-        Story story;
-        delete_behind_its_back(story, true, 2);
-        REQUIRE(story.broken() == kNothing);
-    }
-    SECTION("it never did") {
-        Story story;
-        delete_behind_its_back(story, true, 1);
-        REQUIRE(story.breaks("isr-complete"));
-        REQUIRE(story.breaks("acked-survival"));
-    }
-    SECTION("the leader is not over: nobody may drop what it shows") {
-        Story story;
-        delete_behind_its_back(story, false, 2);
-        REQUIRE(story.breaks("isr-complete"));
-    }
-}
-
 TEST_CASE("V20: a leader's log start stops at its own high watermark, a follower's where a leader's is") {
     Story story = led_from_an_old_high_watermark();
     SECTION("the leader") {

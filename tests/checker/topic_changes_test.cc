@@ -115,5 +115,50 @@ TEST_CASE("F2: another topic of the same name is another topic") {
     REQUIRE(story.fact(told(1)).kill(1).lead(2, 2).broken() == kNothing);
 }
 
+TEST_CASE("V7: a leader that is over counts a member that dropped the topic since, for what it held") {
+    const auto delete_behind_its_back = [](Story& story, bool is_over, std::int64_t held_by_3) {
+        story.lead(1, 1).confirm(1, {2, 3}, {0});
+        for (const int broker : {1, 2, 3})
+            (broker == 1 ? story.append(1, {1}) : story.copy(broker, {1})).durable(broker, broker == 3 ? held_by_3 : 2);
+        if (is_over) story.lead(2, 2);
+        story.delete_topic(Outcome::kOk);
+        for (const int broker : {2, 3}) story.see(broker, broker::TopicDropped{kX0.topic});
+        story.high_watermark(1, 1, 2).acknowledge(1, 1, 1, 1);
+    };
+    SECTION("it held it") {
+        Story story;
+        delete_behind_its_back(story, true, 2);
+        REQUIRE(story.broken() == kNothing);
+    }
+    SECTION("it never did") {
+        Story story;
+        delete_behind_its_back(story, true, 1);
+        REQUIRE(story.breaks("isr-complete"));
+        REQUIRE(story.breaks("acked-survival"));
+    }
+    SECTION("the leader is not over: nobody may drop what it shows") {
+        Story story;
+        delete_behind_its_back(story, false, 2);
+        REQUIRE(story.breaks("isr-complete"));
+    }
+}
+
+TEST_CASE("V20: a topic that is on its way out may be cut below its high watermark, one that is shown may not") {
+    struct Case {
+        Outcome deletion;
+        bool is_hidden;
+        bool is_legal;
+    };
+    for (const Case& each :
+         {Case{Outcome::kOk, true, true}, Case{Outcome::kUnknown, true, true}, Case{Outcome::kFailed, true, false},
+          Case{Outcome::kOk, false, false}, Case{Outcome::kUnknown, false, false}}) {
+        Story story;
+        story.lead(1, 1).confirm(1, {2, 3}, {0}).hear_high_watermark(2, 1, 1).delete_topic(each.deletion);
+        if (each.is_hidden) story.see(2, broker::TopicHidden{kX0.topic});
+        story.cut(2, 0);
+        REQUIRE(story.breaks("cut-safe") != each.is_legal);
+    }
+}
+
 }  // namespace
 }  // namespace tidelock::checker
