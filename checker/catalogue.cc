@@ -34,8 +34,8 @@ constexpr std::array kCatalogue{
                   "a committed group offset never goes back except by an explicit commit of a lower one"},
     InvariantInfo{InvariantId::kProgress, "V16", "progress",
                   "once faults stop: a leader, a full in-sync set, writable partitions, copies level, consumers at the "
-                  "end; at any "
-                  "time: clients answered within their time"},
+                  "end, nothing "
+                  "kept that nothing needs; at any time: clients answered within their time"},
     InvariantInfo{InvariantId::kDeterministic, "V17", "deterministic",
                   "one seed, one digest, wherever and however often it runs"},
     InvariantInfo{

@@ -51,6 +51,7 @@ struct FinalView {
     std::vector<Replica> in_sync_replicas;  // as the leader has committed it
     std::vector<FinalPartition> partitions;
     std::vector<FinalConsumer> consumers;
+    std::vector<std::string> overdue_upkeep;  // what brokers keep that nothing needs: "broker 1 keeps the file ..."
     std::vector<FinalRead> reads;
     bool is_everything_read = true;  // the reader was told the topics and got to the end of every partition
     /// When the question left by which it was told; what was promised since may be missing.

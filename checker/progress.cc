@@ -70,6 +70,10 @@ void expect_level_copies(const Settings& settings, const FinalView& view, const 
             unmet.push_back(fmt::format("{}: broker {} ends at {}, leader {} at {}", name, member.value,
                                         copy->log_end_offset.value, leader->broker.value,
                                         leader->log_end_offset.value));
+        } else if (copy->log_start_offset != leader->log_start_offset) {
+            unmet.push_back(fmt::format("{}: broker {} starts at {}, leader {} at {}", name, member.value,
+                                        copy->log_start_offset.value, leader->broker.value,
+                                        leader->log_start_offset.value));
         }
     }
     if (!partition.writable) unmet.push_back(fmt::format("{}: no produce with acks=all was acknowledged", name));
@@ -88,6 +92,7 @@ std::vector<std::string> unmet_expectations(const Settings& settings, const Fina
         unmet.push_back(fmt::format("{} stopped at {} of {}", consumer.name, consumer.position.value,
                                     consumer.log_end_offset.value));
     }
+    unmet.insert(unmet.end(), view.overdue_upkeep.begin(), view.overdue_upkeep.end());
     for (const FinalRead& read : view.reads) {
         if (read.complete) continue;
         unmet.push_back(fmt::format("the last read of topic {} partition {} did not reach the end",

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "scenarios/cluster.h"
+#include "scenarios/upkeep_witness.h"
 
 namespace tidelock::scenarios {
 
@@ -96,6 +97,12 @@ checker::FinalView Cluster::final_view() const {
     view.leader = leader();
     view.in_sync_replicas = in_sync_replicas();
     add_final_partitions(view);
+    for (const checker::FinalBroker& each : view.brokers) {
+        if (!each.running || each.is_given_up) continue;
+        const sim::Disk& disk = world_.host(scenarios::host_of(each.broker)).disk();
+        const std::vector<std::string> overdue = overdue_upkeep(*broker(each.broker), disk.list());
+        view.overdue_upkeep.insert(view.overdue_upkeep.end(), overdue.begin(), overdue.end());
+    }
     view.is_everything_read = verification_.is_finished;
     view.topics_listed_ns = verification_.topics_listed_ns;
     for (const VerifiedPartition& verified : verification_.partitions) {

@@ -56,6 +56,14 @@ TEST_CASE("V16: what is missing is named") {
         view.partitions[0].copies[2].log_end_offset = Offset(41);
         expected = {"partition x-0: broker 3 ends at 41, leader 2 at 42"};
     }
+    SECTION("a copy that starts elsewhere") {
+        view.partitions[0].copies[2].log_start_offset = Offset(3);
+        expected = {"partition x-0: broker 3 starts at 3, leader 2 at 0"};
+    }
+    SECTION("upkeep") {
+        view.overdue_upkeep = {"broker 3 keeps 2 checkpoint journals"};
+        expected = view.overdue_upkeep;
+    }
     SECTION("no copy") {
         view.partitions[0].copies.pop_back();
         expected = {"partition x-0: broker 3 has no copy"};
