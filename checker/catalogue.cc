@@ -35,7 +35,7 @@ constexpr std::array kCatalogue{
     InvariantInfo{InvariantId::kProgress, "V16", "progress",
                   "once faults stop: a leader, a full in-sync set, writable partitions, copies level, consumers at the "
                   "end, nothing "
-                  "kept that nothing needs; at any time: clients answered within their time"},
+                  "kept that nothing needs; at any time: nobody waits beyond his time, or for what is there"},
     InvariantInfo{InvariantId::kDeterministic, "V17", "deterministic",
                   "one seed, one digest, wherever and however often it runs"},
     InvariantInfo{

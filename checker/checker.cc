@@ -213,8 +213,7 @@ struct Checker::FactHearing {
     void operator()(const TopicChangeTold& f) const { parts.topic_changes.judge(context, f); }
     void operator()(const RequestOverdue& f) const {
         parts.log.report(InvariantId::kProgress, context.time_ns,
-                         fmt::format("broker {} left a client without an answer beyond its time: {} (A5)",
-                                     f.broker.value, f.request));
+                         fmt::format("broker {} lets somebody wait {}", f.broker.value, f.what));
     }
     void operator()(const MatchNotHeld& f) const {
         // What a fault destroyed was held before.

@@ -110,10 +110,11 @@ struct MatchNotHeld {
     BrokerId follower;
     std::string what;
 };
-/// A client's connection holds, the broker acts, and the time in which it had to be answered is over (A5).
+/// A request is not answered though its time is over, its connection holds and the broker acts; or though all that it
+/// waits for is there (A5, I7, F1).
 struct RequestOverdue {
     BrokerId broker;
-    std::string request;
+    std::string what;
 };
 /// A client's topic change is answered with success, right now.
 struct TopicChangeTold {

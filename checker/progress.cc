@@ -70,6 +70,10 @@ void expect_level_copies(const Settings& settings, const FinalView& view, const 
             unmet.push_back(fmt::format("{}: broker {} ends at {}, leader {} at {}", name, member.value,
                                         copy->log_end_offset.value, leader->broker.value,
                                         leader->log_end_offset.value));
+        } else if (copy->high_watermark != leader->high_watermark) {
+            unmet.push_back(fmt::format("{}: broker {} knows the high watermark {}, leader {} has {}", name,
+                                        member.value, copy->high_watermark.value, leader->broker.value,
+                                        leader->high_watermark.value));
         } else if (copy->log_start_offset != leader->log_start_offset) {
             unmet.push_back(fmt::format("{}: broker {} starts at {}, leader {} at {}", name, member.value,
                                         copy->log_start_offset.value, leader->broker.value,

@@ -4,6 +4,7 @@
 
 #include "protocol/base/crc32c.h"
 #include "scenarios/journal_witness.h"
+#include "scenarios/needless_wait.h"
 #include "sim/host.h"
 
 namespace tidelock::scenarios {
@@ -125,7 +126,7 @@ void BrokerHost::step(sim::Host& host, const broker::Event& event) {
     for (const broker::Effect& effect : effects) carry_out(host, effect);
     if (watch_.on_fact && host.is_alive() && raft::is_leader(broker_->raft))
         tell_leading(host, std::holds_alternative<broker::TimerFired>(event));
-    if (watch_.on_fact && host.is_alive()) tell_overdue(host);
+    if (watch_.on_fact && host.is_alive()) tell_overdue(host, std::holds_alternative<broker::TimerFired>(event));
     if (watch_.on_stepped) watch_.on_stepped(host, *broker_);
 }
 
@@ -200,9 +201,12 @@ void BrokerHost::forget_client(ConnectionId connection) {
     answers_.on_closed(connection);
 }
 
-void BrokerHost::tell_overdue(sim::Host& host) {
+void BrokerHost::tell_overdue(sim::Host& host, bool by_timer) {
     if (auto request = answers_.look(host.local_now(), !reads_under_way_.empty()))
-        watch_.on_fact(checker::RequestOverdue{config_.id, *std::move(request)});
+        watch_.on_fact(checker::RequestOverdue{config_.id, "beyond its time: " + *std::move(request) + " (A5)"});
+    if (!by_timer) return;
+    if (auto waiting = needless_wait(*broker_))
+        watch_.on_fact(checker::RequestOverdue{config_.id, "without need: " + *std::move(waiting)});
 }
 
 void BrokerHost::tell_leading(sim::Host& host, bool by_timer) {

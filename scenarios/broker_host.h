@@ -76,7 +76,7 @@ class BrokerHost {
     void step(sim::Host& host, const broker::Event& event);
     void send_to_peer(sim::Host& host, const broker::SendToPeer& message);
     void tell_leading(sim::Host& host, bool by_timer);
-    void tell_overdue(sim::Host& host);
+    void tell_overdue(sim::Host& host, bool by_timer);
     void note_answer(const broker::AnswerClient& answered);
     void forget_client(ConnectionId connection);
     void note_arrival(sim::Host& host, BrokerId from, const broker::PeerMessage& message);

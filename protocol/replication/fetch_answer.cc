@@ -96,7 +96,7 @@ bool ParkedFetches::park(FetchRequest request, bool has_other_news, Duration wai
     const auto at = std::lower_bound(
         parked_.begin(), parked_.end(), follower,
         [](const ParkedFetch& parked, BrokerId wanted) { return parked.request.header.follower.broker < wanted; });
-    parked_.insert(at, ParkedFetch{std::move(request), now, now + wait});
+    parked_.insert(at, ParkedFetch{std::move(request), now + wait});
     return true;
 }
 

@@ -48,7 +48,6 @@ struct PartitionJudgement {
 /// up.
 struct ParkedFetch {
     FetchRequest request;
-    Instant parked_at;
     Instant deadline;  // answered then, with or without news
     bool operator==(const ParkedFetch&) const = default;
 };
@@ -77,6 +76,8 @@ class ParkedFetches {
     /// When expire must be called next; empty: nothing is parked.
     [[nodiscard]] std::optional<Instant> next_deadline() const;
     [[nodiscard]] std::size_t size() const { return parked_.size(); }
+    /// By follower's broker id.
+    [[nodiscard]] std::span<const ParkedFetch> fetches() const { return parked_; }
 
     bool operator==(const ParkedFetches&) const = default;
 

@@ -49,7 +49,7 @@ TEST_CASE("V16: what is missing is named") {
         expected = {"in-sync set {1, 2} lacks broker 3"};
     }
     SECTION("high watermark") {
-        view.partitions[0].copies[1].high_watermark = Offset(40);
+        for (FinalCopy& copy : view.partitions[0].copies) copy.high_watermark = Offset(40);
         expected = {"partition x-0: high watermark 40 < log end 42 at leader 2"};
     }
     SECTION("a copy behind") {
@@ -59,6 +59,10 @@ TEST_CASE("V16: what is missing is named") {
     SECTION("a copy that starts elsewhere") {
         view.partitions[0].copies[2].log_start_offset = Offset(3);
         expected = {"partition x-0: broker 3 starts at 3, leader 2 at 0"};
+    }
+    SECTION("a high watermark that was not told") {
+        view.partitions[0].copies[2].high_watermark = Offset(40);
+        expected = {"partition x-0: broker 3 knows the high watermark 40, leader 2 has 42"};
     }
     SECTION("upkeep") {
         view.overdue_upkeep = {"broker 3 keeps 2 checkpoint journals"};

@@ -138,8 +138,8 @@ TEST_CASE("R9, R11: what a leader counts a follower for, that one holds, unless 
 
 TEST_CASE("A5: a request left without an answer beyond its time breaks progress, at any time") {
     Story story;
-    story.fact(RequestOverdue{BrokerId(1), "produce #3"});
-    REQUIRE_THAT(story.message("progress"), Contains("broker 1 left a client without an answer") && Contains("#3"));
+    story.fact(RequestOverdue{BrokerId(1), "beyond its time: produce #3"});
+    REQUIRE_THAT(story.message("progress"), Contains("broker 1 lets somebody wait beyond its time: produce #3"));
 }
 
 /// Broker 2 dies and boots, its journal damaged.

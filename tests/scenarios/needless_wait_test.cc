@@ -1,0 +1,93 @@
+// Nobody waits for what is there already (I7, A5, F1).
+#include <catch2/catch.hpp>
+
+#include "scenarios/cluster.h"
+#include "scenarios/needless_wait.h"
+#include "scenarios/plan.h"
+
+using namespace tidelock;
+using namespace tidelock::scenarios;
+using Catch::Matchers::Contains;
+
+namespace {
+
+/// The leader of a group two virtual seconds old in which nothing fails, and one of its partitions that has records.
+struct Leading {
+    Leading() {
+        cluster.start_brokers();
+        cluster.start_clients();
+        cluster.world().run_until(sim::TimeNs(2'000'000'000));
+        REQUIRE(cluster.leader().has_value());
+        leader.emplace(*cluster.broker(*cluster.leader()));
+        for (const auto& [each, partition] : leader->partitions)
+            if (partition.high_watermark.value() > Offset(0)) tp = each;
+        high_watermark = leader->partitions.at(tp).high_watermark.value();
+        REQUIRE(high_watermark > Offset(0));
+    }
+    static Plan plan_without_faults() {
+        Plan plan = generate(*load_scenario("group-failover"), 1);
+        plan.faults.clear();
+        return plan;
+    }
+    void park_fetch_at(Offset offset) {
+        replication::FetchRequest request;
+        request.header.follower.broker = BrokerId(9);
+        request.wait_max = seconds(1);
+        request.partitions.push_back({});
+        request.partitions.back().partition = tp;
+        request.partitions.back().fetch_offset = offset;
+        REQUIRE(leader->leading->parked.park(request, false, seconds(1), Instant(0)));
+    }
+
+    Plan plan = plan_without_faults();
+    Cluster cluster{plan, sim::DigestRecording::kNothing};
+    std::optional<broker::Broker> leader;
+    TopicPartition tp;
+    Offset high_watermark;
+};
+
+TEST_CASE("in a group in good order nobody waits without need") {
+    REQUIRE_FALSE(needless_wait(*Leading().leader).has_value());
+}
+
+TEST_CASE("a reader waits at the high watermark, not below it") {
+    Leading group;
+    auto& readers = group.leader->leading->consumers;
+    readers.push_back({{}, group.tp, group.high_watermark, 1, Instant(0)});
+    REQUIRE_FALSE(needless_wait(*group.leader).has_value());
+    readers.push_back({{}, group.tp, group.high_watermark - 1, 1, Instant(0)});
+    REQUIRE_THAT(needless_wait(*group.leader).value_or(""), Contains("a reader waits"));
+}
+
+TEST_CASE("a producer waits for the high watermark to pass, a repeated batch for the members too") {
+    Leading group;
+    broker::WaitingProduce produce{{}, group.tp, group.high_watermark - 1, group.high_watermark - 1, LeaderEpoch(1)};
+    produce.is_duplicate = true;
+    auto& waiting = group.leader->waiting_produces;
+    waiting.clear();
+    waiting.emplace(replication::WaiterId(1), produce);
+    REQUIRE_FALSE(needless_wait(*group.leader).has_value());
+    waiting.begin()->second.is_duplicate = false;
+    REQUIRE_THAT(needless_wait(*group.leader).value_or(""), Contains("a producer waits"));
+    waiting.begin()->second.last_offset = group.high_watermark;
+    REQUIRE_FALSE(needless_wait(*group.leader).has_value());
+}
+
+TEST_CASE("a follower's fetch waits at the log end, not short of it") {
+    const auto waits_at = [](std::int64_t short_of_end) {
+        Leading group;
+        group.park_fetch_at(group.leader->logs.view(group.tp)->log_end_offset - short_of_end);
+        return needless_wait(*group.leader);
+    };
+    REQUIRE_FALSE(waits_at(0).has_value());
+    REQUIRE_THAT(waits_at(1).value_or(""), Contains("the fetch of broker 9 waits"));
+}
+
+TEST_CASE("who does not serve owes nobody anything") {
+    Leading group;
+    group.park_fetch_at(Offset(0));
+    group.leader->leading->stage = broker::LeadingStage::kRebuilding;
+    REQUIRE_FALSE(needless_wait(*group.leader).has_value());
+}
+
+}  // namespace
