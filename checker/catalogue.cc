@@ -32,10 +32,10 @@ constexpr std::array kCatalogue{
                   "per idempotent producer the confirmed log has no duplicate, no gap and no reordering"},
     InvariantInfo{InvariantId::kOffsetsMonotonic, "V14", "offsets-monotonic",
                   "a committed group offset never goes back except by an explicit commit of a lower one"},
-    InvariantInfo{InvariantId::kProgress, "V16", "progress",
-                  "once faults stop: a leader, a full in-sync set, writable partitions, copies level, consumers at the "
-                  "end, nothing "
-                  "kept that nothing needs; at any time: nobody waits beyond his time, or for what is there"},
+    InvariantInfo{
+        InvariantId::kProgress, "V16", "progress",
+        "once faults stop: a leader, a full in-sync set, writable partitions, copies level, consumers at the end, "
+        "nothing kept without need; at any time: nobody waits beyond his time, or for what is there"},
     InvariantInfo{InvariantId::kDeterministic, "V17", "deterministic",
                   "one seed, one digest, wherever and however often it runs"},
     InvariantInfo{
