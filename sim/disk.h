@@ -85,6 +85,8 @@ class Disk {
     /// No completion leaves the disk until `release`.
     void stall();
     void release();
+    /// It is stalled, and somebody waits for it.
+    [[nodiscard]] bool holds_something() const { return is_stalled_ && !held_.empty(); }
     /// Capacity as configured, full speed, nothing held. Damage stays.
     void restore_all();
     /// The medium as it is, for tests and for whoever keeps an atlas: durable content; empty if the name is not

@@ -45,6 +45,7 @@ constexpr std::array<std::string_view, kFaultKindCount> kNames = {
     "disk_stalled",
     "disk_emptied",
     "sector_unreadable",
+    "frame_kind_delayed",
 };
 static_assert(!kNames.back().empty());
 

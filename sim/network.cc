@@ -13,6 +13,7 @@ namespace {
 constexpr std::uint64_t kResponseFlag = 1 << 8;
 constexpr std::uint64_t kDuplicateFlag = 1 << 9;
 constexpr std::uint64_t kCorruptFlag = 1 << 10;
+constexpr std::uint64_t kLateFlag = 1 << 11;
 constexpr int kFlowShift = 16;
 
 // Each use of a frame's number draws from its own sequence.
@@ -23,6 +24,7 @@ constexpr std::uint64_t kDuplicateDraws = 0x04;
 constexpr std::uint64_t kCorruptDraws = 0x05;
 constexpr std::uint64_t kKindLossDraws = 0x06;
 constexpr std::uint64_t kBreakDraws = 0x07;
+constexpr std::uint64_t kKindDelayDraws = 0x08;
 
 std::uint64_t drawn(std::uint64_t key, std::uint64_t use, std::uint64_t number) {
     return numbered_draw(key + use * 0xE703'7ED1'A0B4'28DBULL, number);
@@ -112,7 +114,9 @@ void Network::depart(Departure& departure) {
         break_after_loss(way, departure.connection);
         return;
     }
-    const TimeNs arrival = arrival_time(departure);
+    const std::optional<Duration> late = kind_delay_of(departure);
+    if (late) event.b |= kLateFlag;
+    const TimeNs arrival = arrival_time(departure, late);
     if (way.cut_count != 0) {
         count_cut(way);
         trace_frame(TraceKind::kDrop, event, "cut");
@@ -176,7 +180,7 @@ bool Network::takes_pending_drop(Link& way, FrameTag tag) {
     return false;
 }
 
-TimeNs Network::arrival_time(Departure& departure) {
+TimeNs Network::arrival_time(Departure& departure, std::optional<Duration> late) {
     Link& way = departure.link;
     const std::uint64_t number = departure.number;
     Duration delay = way.config.delay.at(drawn(way.fault_key, kDelayDraws, number));
@@ -193,6 +197,10 @@ TimeNs Network::arrival_time(Departure& departure) {
         arrival = arrival + config_.spike.at(drawn(way.fault_key, kSpikeDraws, number));
         world_.faults().count(FaultKind::kDelaySpike);
     }
+    if (late) {
+        world_.faults().count(FaultKind::kFrameKindDelayed);
+        return arrival + *late;
+    }
     if (!way.is_spared && strikes(FaultKind::kFrameReordered, departure)) {
         way.overtakable_at =
             std::max(arrival, way.last_arrival) + config_.reorder.at(drawn(way.fault_key, kReorderDraws, number));
@@ -205,6 +213,17 @@ TimeNs Network::arrival_time(Departure& departure) {
         way.overtakable_at = TimeNs();
     }
     return arrival;
+}
+
+std::optional<Duration> Network::kind_delay_of(const Departure& departure) const {
+    const Link& way = departure.link;
+    for (const auto& [id, delay] : kind_delays_) {
+        if (delay.frame_kind != departure.tag.kind) continue;
+        if (!std::binary_search(delay.links.begin(), delay.links.end(), DirectedLink{way.from, way.to})) continue;
+        const std::uint64_t draw = drawn(way.fault_key, kKindDelayDraws, departure.number);
+        if (scaled_below(draw, kMillion) < delay.per_million) return delay.extra.at(scrambled(draw));
+    }
+    return std::nullopt;
 }
 
 TimeNs Network::in_order(Link& way, TimeNs arrival) {
@@ -247,7 +266,8 @@ void Network::on_frame(Event& event) {
 
 bool Network::is_stopped_on_the_way(Link& way, Event& event) {
     const std::uint32_t connection = static_cast<std::uint32_t>(event.a);
-    if (way.cut_count != 0) {
+    // A late one has waited on the receiver's side of what was cut meanwhile.
+    if (way.cut_count != 0 && (event.b & kLateFlag) == 0) {
         count_cut(way);
         trace_frame(TraceKind::kDrop, event, "cut");
         break_after_loss(way, connection);

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sim/arrival.h"
@@ -50,6 +51,17 @@ struct NetworkConfig {
 /// Names a cut until it is healed.
 using CutId = std::uint32_t;
 
+/// Frames of one kind that come late while all others come in time. They keep no place in their stream, and a cut that
+/// begins when they are under way does not stop them.
+struct KindDelay {
+    std::uint8_t frame_kind = 0;
+    Distribution extra;                    // beside what the link takes anyway
+    std::uint32_t per_million = kMillion;  // of the frames of that kind
+    LinkSet links;                         // sorted
+};
+/// Names a KindDelay until it ends.
+using KindDelayId = std::uint32_t;
+
 class Network {
   public:
     Network(World& world, const NetworkConfig& config, std::uint64_t seed);
@@ -80,7 +92,10 @@ class Network {
     void drop_next(HostId from, HostId to, std::uint8_t frame_kind, std::uint32_t count);
     /// Frames of this kind are lost at this rate on every link.
     void set_kind_loss(std::uint8_t frame_kind, std::uint32_t per_million);
-    /// Cuts healed, links unclogged and normal, kind loss and pending drops forgotten.
+    /// From now on, until it ends; of several that hit a frame the one begun first counts.
+    KindDelayId delay_kind(KindDelay delay);
+    void end_kind_delay(KindDelayId delay);
+    /// Cuts healed, links unclogged and normal, kind loss, kind delays and pending drops forgotten.
     void restore_all();
 
     [[nodiscard]] std::uint64_t frames_sent() const { return frames_sent_; }
@@ -168,7 +183,8 @@ class Network {
     bool takes_pending_drop(Link& way, FrameTag tag);
     void depart(Departure& departure);
     void depart_again(const Departure& departure);
-    TimeNs arrival_time(Departure& departure);
+    TimeNs arrival_time(Departure& departure, std::optional<Duration> late);
+    std::optional<Duration> kind_delay_of(const Departure& departure) const;
     TimeNs in_order(Link& way, TimeNs arrival);
     Bytes corrupted(const Departure& departure) const;
     void break_after_loss(Link& way, std::uint32_t connection);
@@ -191,6 +207,8 @@ class Network {
     CutId next_cut_ = 1;
     std::array<std::uint32_t, kFrameKindCount> kind_loss_per_million_{};
     bool has_kind_loss_ = false;
+    std::vector<std::pair<KindDelayId, KindDelay>> kind_delays_;
+    KindDelayId next_kind_delay_ = 1;
     std::uint64_t frames_sent_ = 0;
     std::uint64_t frames_delivered_ = 0;
     std::uint64_t frames_cut_ = 0;

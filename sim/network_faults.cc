@@ -118,8 +118,20 @@ void Network::set_kind_loss(std::uint8_t frame_kind, std::uint32_t per_million) 
                                  [](std::uint32_t rate) { return rate != 0; });
 }
 
+KindDelayId Network::delay_kind(KindDelay delay) {
+    CHECK(delay.frame_kind < kFrameKindCount);
+    std::sort(delay.links.begin(), delay.links.end());
+    kind_delays_.emplace_back(next_kind_delay_, std::move(delay));
+    return next_kind_delay_++;
+}
+
+void Network::end_kind_delay(KindDelayId delay) {
+    std::erase_if(kind_delays_, [delay](const auto& each) { return each.first == delay; });
+}
+
 void Network::restore_all() {
     heal_all();
+    kind_delays_.clear();
     kind_loss_per_million_.fill(0);
     has_kind_loss_ = false;
     for (std::vector<Link>& row : links_)

@@ -79,6 +79,15 @@ void apply_to_links(World& world, const PlannedFault& fault) {
     }
 }
 
+void delay_kind(World& world, const PlannedFault& fault) {
+    KindDelay delay;
+    delay.frame_kind = static_cast<std::uint8_t>(fault.position);
+    delay.extra = Distribution::fixed(Duration(fault.amount));
+    delay.links = one_way(existing(world, fault.hosts), existing(world, fault.peers));
+    const KindDelayId id = world.network().delay_kind(std::move(delay));
+    undo_at(world, fault, [&world, id] { world.network().end_kind_delay(id); });
+}
+
 void apply_to_connections(World& world, const PlannedFault& fault) {
     const std::size_t count = std::min(fault.hosts.size(), fault.peers.size());
     for (std::size_t i = 0; i < count; ++i) {
@@ -212,6 +221,8 @@ void apply(World& world, const PlannedFault& fault) {
         case FaultKind::kResponseLost:
         case FaultKind::kFrameKindLost:
             return fault.hosts.empty() ? apply_rate(world, fault) : apply_to_links(world, fault);
+        case FaultKind::kFrameKindDelayed:
+            return delay_kind(world, fault);
         case FaultKind::kConnectionReset:
         case FaultKind::kHalfOpen:
             return fault.hosts.empty() ? apply_rate(world, fault) : apply_to_connections(world, fault);

@@ -42,6 +42,7 @@ Result<PlannedFault, DecodeError> planned_fault_from(std::string_view text);
 /// two-sided, on and off for `amount` ns each. link_clogged, slow_link (factor): every link from `hosts` to `peers`.
 /// connection_reset, half_open: between hosts[i] and peers[i]; of a half-open one hosts[i] learns.
 /// response_lost, frame_kind_lost: the next `amount` frames of kind `position` from `hosts` to `peers`.
+/// frame_kind_delayed: frames of kind `position` from `hosts` to `peers` take `amount` ns longer.
 /// bit_rot: `amount` 0: a random bit of a random file starting with `file`; else bit `amount` - 1 of byte `position`.
 /// sector_unreadable: `amount` bytes of `file` at `position` are unreadable from then on.
 /// All others, and link and disk kinds without `hosts`: the kind's rate is `amount` per million while it lasts.

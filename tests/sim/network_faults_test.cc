@@ -136,6 +136,25 @@ TEST_CASE("loss by kind: only that kind") {
     REQUIRE(other.delivered(FaultKind::kFrameKindLost) == 0);
 }
 
+TEST_CASE("a late kind comes after what was sent later, on its links alone, and as long as it lasts") {
+    Stream stream;
+    const KindDelay late{4, Distribution::fixed(milliseconds(50)), kMillion, {{kA, kB}}};
+    const KindDelayId delay = stream.world.network().delay_kind(late);
+    stream.world.call_at(TimeNs(0) + milliseconds(1), [&] { stream.world.network().end_kind_delay(delay); });
+    stream.run(FrameTag{4, false});
+    const std::uint64_t delayed = stream.delivered(FaultKind::kFrameKindDelayed);
+    const std::vector<std::string> frames = frames_of(stream.log_b);
+    REQUIRE(frames.size() == kFrameCount);
+    REQUIRE(delayed > 0);
+    REQUIRE(delayed < kFrameCount);
+    REQUIRE(frames.front() == "frame " + std::to_string(1'000 + delayed));
+    Stream others;
+    others.world.network().delay_kind(late);
+    others.world.network().delay_kind({5, late.extra, kMillion, {{kB, kA}}});
+    others.run(FrameTag{5, false});
+    REQUIRE(others.delivered(FaultKind::kFrameKindDelayed) == 0);
+}
+
 TEST_CASE("corruption flips bits of that frame's copy: never its length, and always something") {
     Stream stream;
     stream.set(FaultKind::kFrameCorrupted, 100'000);
