@@ -86,6 +86,7 @@ Cluster::~Cluster() {
     is_judged_ = false;  // what stories say of their ends is no part of the run
     watcher_ = nullptr;
     file_watcher_ = nullptr;
+    first_boot_watcher_ = nullptr;
     death_watcher_ = nullptr;
     world_.end_stories();
 }
@@ -113,6 +114,7 @@ void Cluster::add_brokers() {
         disk_watches_.emplace_back();
         refusals_.emplace_back();
         data_incarnations_.emplace_back();
+        are_files_hurt_.push_back(false);
         world_.set_boot_story(scenarios::host_of(broker), [this, broker](sim::Host& host) { live(broker, host); });
     }
 }
@@ -141,6 +143,7 @@ void Cluster::start_broker(BrokerId broker) {
 void Cluster::live(BrokerId broker, sim::Host& host) {
     tell_checker(checker::BrokerBooted{broker, host.life()});
     refusals_[index(broker)].clear();
+    if (first_boot_watcher_ && host.disk().list().empty()) first_boot_watcher_(broker);
     broker_host(broker).run(host);
     tell_checker(checker::BrokerKilled{broker, is_losing_power_});
     if (death_watcher_) death_watcher_(broker);
@@ -254,9 +257,11 @@ void Cluster::on_damage(const sim::Damage& damage) {
     const std::optional<checker::DiskDamage> kind = damage_kind(damage.kind);
     if (damage.kind == sim::FaultKind::kDiskEmptied) {
         disk_watches_[index(broker)].on_emptied();
+        are_files_hurt_[index(broker)] = false;
         tell_checker(checker::DiskEmptied{broker});
     } else if (kind) {
         disk_watches_[index(broker)].on_hurt();
+        are_files_hurt_[index(broker)] = true;
         tell_checker(checker::DiskDamaged{broker, *kind, partition_of_file(damage.file), damage.file});
     } else {
         return;
@@ -301,8 +306,9 @@ void Cluster::on_observation(sim::Host& host, const broker::Observation& observa
         data_incarnations_[index(broker)] = renewed->incarnation;
     } else if (const auto* refused = std::get_if<broker::RefusedToStart>(&observation)) {
         refusals_[index(broker)] = refused->why;
-        if (!atlas_.is_damaged(broker))
-            report("progress", host.name() + " refuses to start though its disk was never damaged: " + refused->why);
+        // A lost disk is none: whoever finds no file at all begins anew, and what it writes then is its own.
+        if (!atlas_.is_damaged(broker) || !are_files_hurt_[index(broker)])
+            report("progress", host.name() + " refuses to start though nothing hurt its files: " + refused->why);
     }
     if (is_judged_) checker_.on_observation(world_.now().value, broker, host.life(), observation);
     if (watcher_) watcher_(broker, observation);

@@ -121,6 +121,8 @@ class Cluster {
     void set_file_watcher(std::function<void(BrokerId, const storage::FileEffect&)> watcher) {
         file_watcher_ = std::move(watcher);
     }
+    /// Told of each life that begins on a disk without any file.
+    void set_first_boot_watcher(std::function<void(BrokerId)> watcher) { first_boot_watcher_ = std::move(watcher); }
     /// Told when a broker's process has ended, for whatever reason.
     void set_death_watcher(std::function<void(BrokerId)> watcher) { death_watcher_ = std::move(watcher); }
     /// Something a checker cannot see is wrong with the run.
@@ -161,6 +163,7 @@ class Cluster {
     std::vector<DiskWatch> disk_watches_;
     std::vector<std::string> refusals_;           // why its running life refused to act; empty: it acts
     std::vector<Incarnation> data_incarnations_;  // as last observed
+    std::vector<bool> are_files_hurt_;            // since its disk was new or emptied
     std::vector<BrokerId> given_up_;
     std::deque<Client> clients_;
     std::deque<ConsumerProgress> consumer_progress_;
@@ -170,6 +173,7 @@ class Cluster {
     std::array<std::int64_t, kFaultKindCount> delivered_{};
     std::function<void(BrokerId, const broker::Observation&)> watcher_;
     std::function<void(BrokerId, const storage::FileEffect&)> file_watcher_;
+    std::function<void(BrokerId)> first_boot_watcher_;
     std::function<void(BrokerId)> death_watcher_;
     std::vector<std::pair<std::string, std::string>> reports_;  // invariant, message
     bool is_losing_power_ = false;

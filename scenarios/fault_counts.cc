@@ -10,12 +10,13 @@ namespace {
 
 /// Faults the world does not know as such. Clients count what they were ordered in Workload::orders_taken.
 constexpr FaultKind kOwnKinds[] = {
-    FaultKind::kRollingRestart,    FaultKind::kMixedConfiguration, FaultKind::kClockDriftBeyondBound,
-    FaultKind::kCreateTopic,       FaultKind::kGrowTopic,          FaultKind::kDeleteTopic,
-    FaultKind::kRecreateTopic,     FaultKind::kDeleteRecords,      FaultKind::kTransferLeadership,
-    FaultKind::kPowerLossAtWrite,  FaultKind::kSetRetention,       FaultKind::kPowerLossAtStep,
-    FaultKind::kPartitionAtStep,   FaultKind::kSlowFile,           FaultKind::kBitRotAtRestart,
-    FaultKind::kEmptiedDiskAtStep,
+    FaultKind::kRollingRestart,       FaultKind::kMixedConfiguration, FaultKind::kClockDriftBeyondBound,
+    FaultKind::kCreateTopic,          FaultKind::kGrowTopic,          FaultKind::kDeleteTopic,
+    FaultKind::kRecreateTopic,        FaultKind::kDeleteRecords,      FaultKind::kTransferLeadership,
+    FaultKind::kPowerLossAtWrite,     FaultKind::kSetRetention,       FaultKind::kPowerLossAtStep,
+    FaultKind::kPartitionAtStep,      FaultKind::kSlowFile,           FaultKind::kBitRotAtRestart,
+    FaultKind::kEmptiedDiskAtStep,    FaultKind::kCutOffAtElection,   FaultKind::kStalledDisks,
+    FaultKind::kPowerLossAtFirstBoot,
 };
 constexpr FaultKind kOrderKinds[] = {FaultKind::kProducerCrash, FaultKind::kZombieProducer, FaultKind::kSlowConsumer,
                                      FaultKind::kConsumerReconnect};

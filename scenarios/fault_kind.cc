@@ -127,6 +127,14 @@ constexpr std::array<FaultInfo, kFaultKindCount> kFaults{{
     destroying(
         kEmptiedDiskAtStep, "emptied_at_step", of("occurrence", {1, 1'000}, {1, 4}), {20, 400},
         "a disk is lost when any broker is seen doing a drawn kind of thing, and now and then another broker cut off"),
+    fault(kLateKind, kNetwork, "late_kind", of("delay_ms", {1, 60'000}, {100, 700}), {300, 4'000}, true,
+          "frames of one drawn kind between brokers are late, all others in time"),
+    fault(kCutOffAtElection, kNetwork, "cut_off_at_election", of("occurrence", {1, 1'000}, {1, 4}), {100, 2'500}, false,
+          "a broker is cut off the moment it stands for election, or wins"),
+    fault(kStalledDisks, kDisk, "stalled_together", of("brokers", {2, 9}, {2, 3}), {200, 4'000}, true,
+          "no read or sync ends on several disks at once"),
+    fault(kPowerLossAtFirstBoot, kProcess, "power_loss_at_first_boot", of("strikes", {1, 100}, {1, 2}), {20, 600},
+          false, "power goes while a broker without any file, new or emptied, writes its first ones"),
 }};
 
 constexpr bool in_enum_order() {

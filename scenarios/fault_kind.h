@@ -75,6 +75,10 @@ enum class FaultKind : std::uint8_t {
     kUnreadable,
     kBitRotAtRestart,
     kEmptiedDiskAtStep,
+    kLateKind,
+    kCutOffAtElection,
+    kStalledDisks,
+    kPowerLossAtFirstBoot,
     kCount
 };
 

@@ -29,12 +29,18 @@ Nemesis::Nemesis(Cluster& cluster)
     cluster.set_watcher([this](BrokerId broker, const broker::Observation& seen) { on_observation(broker, seen); });
     cluster.set_file_watcher(
         [this](BrokerId broker, const storage::FileEffect& effect) { on_file_effect(broker, effect); });
+    cluster.set_first_boot_watcher([this](BrokerId broker) { on_first_boot(broker); });
     cluster.set_death_watcher([this](BrokerId broker) { on_death(broker); });
 }
 
 void Nemesis::schedule_faults() {
     for (const PlannedFault& fault : cluster_.plan().faults) {
         if (info_of(fault.kind).section == FaultSection::kOperator) continue;
+        // Most first boots are the first thing that happens at all.
+        if (fault.kind == FaultKind::kPowerLossAtFirstBoot) {
+            arm_first_boot(fault);
+            continue;
+        }
         world_.call_at(sim::TimeNs(0) + milliseconds(fault.at_ms), [this, &fault] {
             if (!is_healed_) fire(fault);
         });
@@ -78,6 +84,17 @@ std::vector<BrokerId> Nemesis::others_of(BrokerId broker) const {
     for (std::int32_t id = 1; id <= cluster_.broker_count(); ++id)
         if (id != broker.value) others.emplace_back(id);
     return others;
+}
+
+std::vector<BrokerId> Nemesis::group_around(BrokerId victim, std::int64_t size, sim::Rng& random) const {
+    std::vector<BrokerId> group{victim};
+    std::vector<BrokerId> others = others_of(victim);
+    while (static_cast<std::int64_t>(group.size()) < size && !others.empty()) {
+        const std::size_t pick = random.below(others.size());
+        group.push_back(others[pick]);
+        others.erase(others.begin() + static_cast<std::ptrdiff_t>(pick));
+    }
+    return group;
 }
 
 std::vector<sim::HostId> Nemesis::hosts_of(const std::vector<BrokerId>& brokers) const {
@@ -150,6 +167,7 @@ void Nemesis::heal() {
     is_healed_ = true;
     armed_.clear();
     armed_power_.clear();
+    first_boots_.clear();
     strikes_.clear();
     bool is_anybody_unwell = false;
     for (std::int32_t id = 1; id <= cluster_.broker_count(); ++id)

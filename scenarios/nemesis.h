@@ -68,6 +68,13 @@ class Nemesis {
         FileDeed deed = FileDeed::kAnything;
         std::uint64_t occurrences_left = 1;
         std::int64_t strikes_left = 1;
+        bool begins_with_kill = false;  // the process dies first; what it wrote is still in memory then
+        sim::Rng random{0};
+    };
+    /// A power loss that waits for a broker to start without any file.
+    struct ArmedFirstBoot {
+        const PlannedFault* fault = nullptr;
+        std::uint64_t boots_left = 1;
         sim::Rng random{0};
     };
     /// A strike that waits for any broker to do a certain thing, or to reach a certain state.
@@ -75,6 +82,7 @@ class Nemesis {
         const PlannedFault* fault;  // the plan's
         std::size_t observation;    // index of the variant
         std::optional<broker::Mark> mark;
+        bool is_own_vote = false;  // of VoteGranted: the candidate's
         std::int64_t occurrences_left;
         std::int64_t repeats_left;  // strikes at the next times too
         sim::Rng random;
@@ -89,6 +97,8 @@ class Nemesis {
 
     BrokerId victim_of(const PlannedFault& fault, sim::Rng& random) const;
     std::vector<BrokerId> others_of(BrokerId broker) const;
+    /// The victim and others, up to so many.
+    std::vector<BrokerId> group_around(BrokerId victim, std::int64_t size, sim::Rng& random) const;
     std::vector<sim::HostId> hosts_of(const std::vector<BrokerId>& brokers) const;
     /// Calls it after that long, unless the cluster has been healed by then.
     void later(Duration after, std::function<void()> action);
@@ -99,6 +109,8 @@ class Nemesis {
     void open_rate(const PlannedFault& fault, sim::FaultKind kind);
     void apply_rates(sim::FaultKind kind);
     void lose_kind(const PlannedFault& fault, sim::Rng& random);
+    void delay_kind(const PlannedFault& fault, sim::Rng& random);
+    void delay_last_words(const PlannedFault& fault, BrokerId victim, std::uint8_t frame_kind, sim::Rng& random);
     void partition(const PlannedFault& fault, sim::Rng& random);
     sim::LinkSet links_of_partition(const PlannedFault& fault, sim::Rng& random) const;
     void flap(const sim::LinkSet& links, Duration period, sim::TimeNs until);
@@ -117,9 +129,15 @@ class Nemesis {
     void arm_power_loss(const PlannedFault& fault, sim::Rng& random);
     void on_file_effect(BrokerId broker, const storage::FileEffect& effect);
     void strike_power(ArmedPowerLoss armed);
+    void take_power(ArmedPowerLoss& armed);
+    void kill_in_write(ArmedPowerLoss& armed);
+    void arm_first_boot(const PlannedFault& fault);
+    void on_first_boot(BrokerId broker);
 
     // at a turning point
     void arm_strike(const PlannedFault& fault, sim::Rng& random);
+    void aim_strike(ArmedStrike& strike);
+    static bool is_awaited(const ArmedStrike& strike, BrokerId actor, const broker::Observation& observation);
     void look_for_turning_point(BrokerId actor, const broker::Observation& observation);
     void strike_after(ArmedStrike strike, BrokerId actor);
     void empty_at_step(const PlannedFault& fault, BrokerId actor, BrokerId victim, sim::Rng& random);
@@ -129,6 +147,7 @@ class Nemesis {
 
     // disk
     void lose_sectors(const PlannedFault& fault, BrokerId victim, sim::Rng& random);
+    void stall_together(const PlannedFault& fault, BrokerId victim, sim::Rng& random);
     void slow_file(const PlannedFault& fault, BrokerId victim, sim::Rng& random);
     void limit_rate(const PlannedFault& fault, sim::FaultKind kind, std::uint32_t per_million);
     void rot(const PlannedFault& fault, BrokerId victim, sim::Rng& random);
@@ -143,6 +162,7 @@ class Nemesis {
     std::vector<RateWindow> rates_;
     std::vector<ArmedKill> armed_;
     std::vector<ArmedPowerLoss> armed_power_;
+    std::vector<ArmedFirstBoot> first_boots_;
     std::vector<ArmedStrike> strikes_;
     std::vector<std::optional<Duration>> restart_after_;  // by broker: an armed kill's downtime
     std::vector<BrokerId> frozen_;

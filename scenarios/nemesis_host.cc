@@ -72,13 +72,7 @@ void Nemesis::kill_for(BrokerId broker, Duration downtime) {
 }
 
 void Nemesis::lose_power(const PlannedFault& fault, sim::Rng& random) {
-    std::vector<BrokerId> victims{victim_of(fault, random)};
-    std::vector<BrokerId> others = others_of(victims.front());
-    while (static_cast<std::int64_t>(victims.size()) < fault.size && !others.empty()) {
-        const std::size_t pick = random.below(others.size());
-        victims.push_back(others[pick]);
-        others.erase(others.begin() + static_cast<std::ptrdiff_t>(pick));
-    }
+    const std::vector<BrokerId> victims = group_around(victim_of(fault, random), fault.size, random);
     trace(fault, fmt::format("of {} brokers", victims.size()));
     cluster_.lose_power(victims);
     for (const BrokerId victim : victims) {
@@ -189,11 +183,29 @@ void Nemesis::fire_disk(const PlannedFault& fault, sim::Rng& random) {
             return later(duration, [&disk] { disk.slow_down(1); });
         case FaultKind::kSlowFile:
             return slow_file(fault, victim, random);
+        case FaultKind::kStalledDisks:
+            return stall_together(fault, victim, random);
         default:
             trace(fault, fmt::format("on broker {}", victim.value));
             disk.stall();
             return later(duration, [&disk] { disk.release(); });
     }
+}
+
+/// Storage that brokers share, as it were. Counted if two of them waited for it at the end.
+void Nemesis::stall_together(const PlannedFault& fault, BrokerId victim, sim::Rng& random) {
+    const std::vector<BrokerId> victims = group_around(victim, fault.size, random);
+    trace(fault, fmt::format("on {} brokers for {} ms", victims.size(), fault.duration_ms));
+    for (const BrokerId each : victims) world_.host(host_of(each)).disk().stall();
+    later(milliseconds(fault.duration_ms), [this, &fault, victims] {
+        std::int32_t waiting = 0;
+        for (const BrokerId each : victims) {
+            sim::Disk& disk = world_.host(host_of(each)).disk();
+            if (disk.holds_something()) ++waiting;
+            disk.release();
+        }
+        if (waiting > 1) cluster_.count_fault(fault.kind);
+    });
 }
 
 /// What is written to several files comes to be durable in another order than usual.

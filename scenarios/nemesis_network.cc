@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "protocol/broker/peer_message.h"
 #include "scenarios/nemesis.h"
 
 namespace tidelock::scenarios {
@@ -43,6 +44,9 @@ sim::FaultKind partition_kind(FaultKind kind) {
     }
 }
 
+/// Of the frames of a kind, when not all of them are late.
+constexpr std::uint32_t kSomeLatePpm = 600'000;
+
 template <typename Element>
 Element take_random(std::vector<Element>& from, sim::Rng& random) {
     const std::size_t pick = random.below(from.size());
@@ -58,6 +62,9 @@ void Nemesis::fire_network(const PlannedFault& fault, sim::Rng& random) {
     switch (fault.kind) {
         case FaultKind::kLossByKind:
             return lose_kind(fault, random);
+        case FaultKind::kLateKind:
+            return delay_kind(fault, random);
+        case FaultKind::kCutOffAtElection:
         case FaultKind::kPartitionAtStep:
             return arm_strike(fault, random);
         case FaultKind::kReset:
@@ -100,6 +107,53 @@ void Nemesis::lose_kind(const PlannedFault& fault, sim::Rng& random) {
     trace(fault, fmt::format("kind {}, {} per million", frame_kind, fault.size));
     world_.network().set_kind_loss(frame_kind, static_cast<std::uint32_t>(fault.size));
     later(milliseconds(fault.duration_ms), [this, frame_kind] { world_.network().set_kind_loss(frame_kind, 0); });
+}
+
+/// What is said of one thing comes when it is no longer true, while everything else comes in time. Half of the time all
+/// of it is as late, so that there is one gap and then none; else some of it is, each frame as it falls. It befalls all
+/// brokers, or what one is told, or what one tells.
+void Nemesis::delay_kind(const PlannedFault& fault, sim::Rng& random) {
+    const BrokerId victim = victim_of(fault, random);
+    const auto frame_kind = static_cast<std::uint8_t>(random.below(broker::kPeerKindCount));
+    const std::uint64_t way = random.below(5);
+    if (way >= 3) return delay_last_words(fault, victim, frame_kind, random);
+    const std::vector<sim::HostId> one{host_of(victim)};
+    const std::vector<sim::HostId> all = hosts_of(others_of(BrokerId(0)));
+    const std::vector<sim::HostId> others = hosts_of(others_of(victim));
+    const Duration longest = milliseconds(fault.size);
+    const bool is_steady = random.below(2) == 0;
+    sim::KindDelay delay;
+    delay.frame_kind = frame_kind;
+    delay.extra = sim::Distribution::uniform(is_steady ? longest : Duration(longest.value / 4), longest);
+    delay.per_million = is_steady ? sim::kMillion : kSomeLatePpm;
+    delay.links = way == 0 ? sim::one_way(all, all) : way == 1 ? sim::one_way(one, others) : sim::one_way(others, one);
+    trace(fault, fmt::format("kind {} by {} ms on {} links", frame_kind, fault.size, delay.links.size()));
+    const sim::KindDelayId id = world_.network().delay_kind(delay);
+    later(milliseconds(fault.duration_ms), [this, id] { world_.network().end_kind_delay(id); });
+}
+
+/// A broker, mostly the leader, is cut off while what it was told is under way for about an election timeout: the
+/// others do without it before it hears what they last said, consent to its leading most of the time.
+void Nemesis::delay_last_words(const PlannedFault& fault, BrokerId victim, std::uint8_t frame_kind, sim::Rng& random) {
+    const bool is_consent = random.below(3) != 0;
+    if (is_consent) {
+        victim = cluster_.leader().value_or(victim);
+        frame_kind = broker::kind_number(raft::Message(raft::AppendAnswer()));
+    }
+    const std::vector<sim::HostId> one{host_of(victim)};
+    const std::vector<sim::HostId> others = hosts_of(others_of(victim));
+    const std::int64_t late_us = cluster_.plan().settings[Setting::kElectionTimeoutMaxMs] * random.between(700, 1'050);
+    const Duration until_cut = microseconds(random.between(late_us / 20, late_us / 4));
+    const sim::KindDelay delay{frame_kind, sim::Distribution::fixed(microseconds(late_us)), sim::kMillion,
+                               sim::one_way(others, one)};
+    trace(fault, fmt::format("kind {} by {} us to broker {}, cut off after {} us", frame_kind, late_us, victim.value,
+                             until_cut.value / 1'000));
+    const sim::KindDelayId id = world_.network().delay_kind(delay);
+    later(until_cut, [this, &fault, id, one, others] {
+        world_.network().end_kind_delay(id);
+        const sim::CutId cut = world_.network().cut(sim::two_sided(one, others), sim::FaultKind::kPartitionTwoSided);
+        later(milliseconds(fault.duration_ms), [this, cut] { world_.network().heal(cut); });
+    });
 }
 
 void Nemesis::partition(const PlannedFault& fault, sim::Rng& random) {

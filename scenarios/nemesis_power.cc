@@ -23,6 +23,9 @@ constexpr FileDeed kDrawnDeeds[] = {FileDeed::kSegmentWrite,  FileDeed::kSegment
                                     FileDeed::kIdentityWrite, FileDeed::kRename,       FileDeed::kRemove,
                                     FileDeed::kNamesSync,     FileDeed::kAnything};
 
+/// Effects on files from the first boot until the broker runs, about.
+constexpr std::uint64_t kFirstBootDeeds = 36;
+
 bool is_segment(const storage::FileName& name) {
     const auto file = storage::parse_partition_file(name.text());
     return file && file->kind == storage::PartitionFileKind::kSegment;
@@ -78,6 +81,7 @@ void Nemesis::arm_power_loss(const PlannedFault& fault, sim::Rng& random) {
     armed.occurrences_left = 1 + random.below(3);
     armed.strikes_left = fault.size;
     armed.random = random;
+    armed.begins_with_kill = armed.random.below(3) == 0;
     trace(fault, fmt::format("armed on broker {} for: {}", armed.broker.value,
                              kDeedNames[static_cast<std::size_t>(armed.deed)]));
     armed_power_.push_back(armed);
@@ -100,24 +104,70 @@ void Nemesis::strike_power(ArmedPowerLoss armed) {
     const bool is_late = armed.random.below(3) == 0;
     const std::int64_t delay_us = armed.random.between(0, is_late ? typical_us * 4 : typical_us);
     later(microseconds(delay_us), [this, armed]() mutable {
-        std::vector<BrokerId> victims{armed.broker};
-        const bool has_company = armed.random.below(3) == 0;
-        for (const BrokerId other : others_of(armed.broker))
-            if (has_company && armed.random.below(2) == 0) victims.push_back(other);
-        trace(*armed.fault, fmt::format("takes {} brokers, broker {} at: {}", victims.size(), armed.broker.value,
-                                        kDeedNames[static_cast<std::size_t>(armed.deed)]));
-        cluster_.lose_power(victims);
-        cluster_.count_fault(armed.fault->kind);
-        for (const BrokerId victim : victims) {
-            const std::int64_t downtime_ms = armed.fault->duration_ms * armed.random.between(50, 150) / 100;
-            later(milliseconds(downtime_ms), [this, victim] { cluster_.restart(victim); });
-        }
+        if (armed.begins_with_kill) return kill_in_write(armed);
+        take_power(armed);
         if (--armed.strikes_left == 0) return;
         // The next one meets it on its way up, or soon after.
         armed.deed = FileDeed::kAnything;
         armed.occurrences_left = 1 + armed.random.below(30);
         armed_power_.push_back(armed);
     });
+}
+
+void Nemesis::take_power(ArmedPowerLoss& armed) {
+    std::vector<BrokerId> victims{armed.broker};
+    const bool has_company = armed.random.below(3) == 0;
+    for (const BrokerId other : others_of(armed.broker))
+        if (has_company && armed.random.below(2) == 0) victims.push_back(other);
+    trace(*armed.fault, fmt::format("takes {} brokers, broker {} at: {}", victims.size(), armed.broker.value,
+                                    kDeedNames[static_cast<std::size_t>(armed.deed)]));
+    cluster_.lose_power(victims);
+    cluster_.count_fault(armed.fault->kind);
+    for (const BrokerId victim : victims) {
+        const std::int64_t downtime_ms = armed.fault->duration_ms * armed.random.between(50, 150) / 100;
+        later(milliseconds(downtime_ms), [this, victim] { cluster_.restart(victim); });
+    }
+}
+
+/// The process dies alone: the next life finds what no disk has yet, builds on it, and then the power goes, most of
+/// the time when it writes the same again.
+void Nemesis::kill_in_write(ArmedPowerLoss& armed) {
+    trace(*armed.fault, fmt::format("kills broker {} first, at: {}", armed.broker.value,
+                                    kDeedNames[static_cast<std::size_t>(armed.deed)]));
+    kill_for(armed.broker, milliseconds(armed.fault->duration_ms));
+    armed.begins_with_kill = false;
+    const bool is_same_deed = armed.random.below(4) != 0;
+    const std::uint64_t later_deed = armed.random.below(30);
+    if (!is_same_deed) armed.deed = FileDeed::kAnything;
+    armed.occurrences_left = 1 + (is_same_deed ? later_deed % 2 : later_deed);
+    armed_power_.push_back(armed);
+}
+
+// --- first boots ------------------------------------------------------------------------------------------------
+
+/// Half of them strike while the cluster forms, the others when a broker comes back with an emptied disk.
+void Nemesis::arm_first_boot(const PlannedFault& fault) {
+    ArmedFirstBoot armed{&fault, 1, sim::Rng(fault.choice)};
+    const auto brokers = static_cast<std::uint64_t>(cluster_.broker_count());
+    const bool is_at_formation = armed.random.below(2) == 0;
+    const std::uint64_t drawn = armed.random.next();
+    armed.boots_left =
+        1 + (is_at_formation ? sim::scaled_below(drawn, brokers) : brokers + sim::scaled_below(drawn, 3));
+    first_boots_.push_back(armed);
+}
+
+void Nemesis::on_first_boot(BrokerId broker) {
+    for (ArmedFirstBoot& first : first_boots_) {
+        if (first.boots_left == 0 || --first.boots_left > 0) continue;
+        ArmedPowerLoss armed{};
+        armed.fault = first.fault;
+        armed.broker = broker;
+        armed.occurrences_left = 1 + first.random.below(kFirstBootDeeds);
+        armed.strikes_left = first.fault->size;
+        armed.random = first.random;
+        trace(*first.fault, fmt::format("armed on broker {}, effect {}", broker.value, armed.occurrences_left));
+        armed_power_.push_back(armed);
+    }
 }
 
 }  // namespace tidelock::scenarios

@@ -56,8 +56,15 @@ constexpr std::int64_t kCutOffTimes = 8;
 
 }  // namespace
 
-void Nemesis::arm_strike(const PlannedFault& fault, sim::Rng& random) {
-    ArmedStrike strike{&fault, {}, {}, fault.size, 0, random};
+/// What it waits for.
+void Nemesis::aim_strike(ArmedStrike& strike) {
+    const PlannedFault& fault = *strike.fault;
+    if (fault.kind == FaultKind::kCutOffAtElection) {
+        strike.is_own_vote = strike.random.below(3) != 0;
+        strike.observation = strike.is_own_vote ? observation_index<broker::VoteGranted>()
+                                                : observation_index<broker::RaftLeaderElected>();
+        return trace(fault, strike.is_own_vote ? "armed for a candidate" : "armed for a leader");
+    }
     // One in four waits for a rare state instead.
     if (strike.random.below(4) == 0) {
         strike.observation = observation_index<broker::MarkReached>();
@@ -70,17 +77,26 @@ void Nemesis::arm_strike(const PlannedFault& fault, sim::Rng& random) {
                                  : kTurningPoints[sim::scaled_below(drawn, std::size(kTurningPoints))];
         trace(fault, fmt::format("armed for observation kind {}", strike.observation));
     }
+}
+
+void Nemesis::arm_strike(const PlannedFault& fault, sim::Rng& random) {
+    ArmedStrike strike{&fault, {}, {}, false, fault.size, 0, random};
+    aim_strike(strike);
     // Some go on: one failed leader after another is what logs drift apart by.
     if (strike.random.below(3) == 0) strike.repeats_left = 1 + static_cast<std::int64_t>(strike.random.below(4));
     strikes_.push_back(strike);
 }
 
+bool Nemesis::is_awaited(const ArmedStrike& strike, BrokerId actor, const broker::Observation& observation) {
+    if (strike.observation != observation.index()) return false;
+    if (strike.mark) return std::get<broker::MarkReached>(observation).mark == *strike.mark;
+    return !strike.is_own_vote || std::get<broker::VoteGranted>(observation).candidate == actor;
+}
+
 void Nemesis::look_for_turning_point(BrokerId actor, const broker::Observation& observation) {
-    const auto* reached = std::get_if<broker::MarkReached>(&observation);
     for (std::size_t i = 0; i < strikes_.size(); ++i) {
         ArmedStrike& armed = strikes_[i];
-        if (armed.observation != observation.index()) continue;
-        if (armed.mark && (reached == nullptr || reached->mark != *armed.mark)) continue;
+        if (!is_awaited(armed, actor, observation)) continue;
         if (--armed.occurrences_left > 0) continue;
         const ArmedStrike strike = armed;
         armed.random.next();  // the next time is another one
@@ -91,11 +107,13 @@ void Nemesis::look_for_turning_point(BrokerId actor, const broker::Observation& 
 
 /// Half of them at once: what the actor has sent is on its way, what it has written is not on the disk.
 void Nemesis::strike_after(ArmedStrike strike, BrokerId actor) {
-    const bool is_at_once = strike.random.below(2) == 0;
+    const bool is_at_election = strike.fault->kind == FaultKind::kCutOffAtElection;
+    const bool is_at_once = strike.random.below(is_at_election ? 4 : 2) != 1;
     const std::uint64_t delay_us = strike.random.below(kDelayMaxUs);
     const Duration delay = is_at_once ? Duration(0) : microseconds(static_cast<std::int64_t>(delay_us));
     later(delay, [this, strike, actor]() mutable {
-        const BrokerId victim = struck_by(strike.random, actor);
+        const bool is_own = strike.fault->kind == FaultKind::kCutOffAtElection;
+        const BrokerId victim = is_own ? actor : struck_by(strike.random, actor);
         if (strike.fault->kind == FaultKind::kEmptiedDiskAtStep)
             return empty_at_step(*strike.fault, actor, victim, strike.random);
         cluster_.count_fault(strike.fault->kind);
