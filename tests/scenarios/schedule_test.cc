@@ -1,6 +1,7 @@
 // Whole schedules: a few seeds of every scenario hold, repeat bit for bit, and do what the standard schedule promises.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <map>
 
 #include "scenarios/fault_counts.h"
 #include "scenarios/plan.h"
@@ -75,6 +76,18 @@ TEST_CASE("the standard schedule: 30 virtual seconds, 200 acknowledged records a
     }
     REQUIRE(acked / kSeeds >= 200);
     REQUIRE(faults / kSeeds >= 3);
+}
+
+TEST_CASE("faults that wait for their moment meet it: elections, first boots, disks that hang together, late kinds") {
+    const Scenario scenario = *load_scenario("raft-only");
+    std::map<std::string, std::int64_t> delivered;
+    for (std::uint64_t seed = 1; seed <= 8; ++seed)
+        for (const auto& [name, count] : run_plan(generate(scenario, seed), {}).faults) delivered[name] += count;
+    for (const char* name :
+         {"cut_off_at_election", "power_loss_at_first_boot", "stalled_together", "frame_kind_delayed"}) {
+        INFO(name);
+        REQUIRE(delivered[name] > 0);
+    }
 }
 
 TEST_CASE("a run that is stopped early is not judged by its progress") {
