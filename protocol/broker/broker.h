@@ -259,10 +259,12 @@ struct Broker {
     std::uint64_t next_read = 1;
     std::optional<Instant> deadline_timer_at;
     std::int32_t under_replicated = 0;
-    bool is_disk_full = false;            // or gives errors for good; a member of such a disk is not to lead
-    std::uint64_t commit_watched = 0;     // commits of the log store that had ended by `commit_since`
-    std::optional<Instant> commit_since;  // when the one in flight was seen first
-    bool is_disk_refusing = false;        // since the last attempt
+    bool is_disk_full = false;                 // or gives errors for good; a member of such a disk is not to lead
+    std::uint64_t commit_watched = 0;          // commits of the log store that had ended by `commit_since`
+    std::optional<Instant> commit_since;       // when the one in flight was seen first
+    storage::StateSequence catalogue_watched;  // the write of topics that the disk has held up ...
+    std::optional<Instant> catalogue_since;    // ... since then
+    bool is_disk_refusing = false;             // since the last attempt
 
     bool operator==(const Broker&) const = default;
 };

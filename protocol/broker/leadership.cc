@@ -177,6 +177,9 @@ void on_rebuild_read(Step& step, const storage::RecordsRead& read) {
 void advance_opening(Step& step) {
     Broker& broker = step.broker;
     if (!broker.leading || broker.leading->stage == LeadingStage::kServing) return;
+    // What this broker wrote of topics in an earlier role, and is not durable yet, may drop one that it still shows:
+    // nobody may put a record there meanwhile (F2).
+    if (!broker.catalogue_writes.empty()) return;
     Leading& leading = *broker.leading;
     const bool is_read =
         std::ranges::all_of(leading.rebuilds, [](const Rebuild& r) { return r.next_offset >= r.end_offset; });

@@ -38,9 +38,13 @@ bool is_eligible(const Broker& broker, BrokerId member) {
     return std::ranges::any_of(set, [&](const Replica& replica) { return replica.broker == member; });
 }
 
-/// The disk takes what is written and does not say that it has: followers may be in step with records that it holds up.
-bool is_commit_stalled(const Broker& broker, Instant now) {
-    return broker.commit_since && since(*broker.commit_since, now) > broker.config.election_timeout_max;
+/// The disk takes what is written and does not say that it has: followers may be in step with records that it holds up,
+/// and no broker opens before its topics are durable. Whoever serves may wait for a slow file of topics.
+bool is_disk_stalled(const Broker& broker, Instant now) {
+    const auto is_overdue = [&](const std::optional<Instant>& asked_at) {
+        return asked_at && since(*asked_at, now) > broker.config.election_timeout_max;
+    };
+    return is_overdue(broker.commit_since) || (!is_serving(broker) && is_overdue(broker.catalogue_since));
 }
 
 /// A member of the set may lead whether it is in step or not (G2): it has all that was confirmed. One that lags because
@@ -57,7 +61,7 @@ bool is_held_up_by_disk(const Broker& broker, Instant now) {
         return log.condition == storage::LogCondition::kFailed;
     };
     const bool is_held_up =
-        broker.is_disk_full || is_commit_stalled(broker, now) || std::ranges::any_of(broker.logs.logs(), is_failed);
+        broker.is_disk_full || is_disk_stalled(broker, now) || std::ranges::any_of(broker.logs.logs(), is_failed);
     if (!is_held_up) return false;
     if (!broker.leading) return true;
     return std::ranges::any_of(broker.in_sync.committed().members,
@@ -312,16 +316,22 @@ void refresh_log_metadata(Step& step) {
     refresh_eligibility(step);
 }
 
-void watch_commit(Step& step) {
+void watch_disk(Step& step) {
     Broker& broker = step.broker;
-    const bool was_stalled = is_commit_stalled(broker, step.now);
-    const bool is_same = broker.commit_since && broker.commit_watched == broker.logs.commit_count();
+    const bool was_stalled = is_disk_stalled(broker, step.now);
+    const bool is_same_commit = broker.commit_since && broker.commit_watched == broker.logs.commit_count();
     if (!broker.logs.is_commit_in_flight())
         broker.commit_since.reset();
-    else if (!is_same)
+    else if (!is_same_commit)
         broker.commit_since = step.now;
     broker.commit_watched = broker.logs.commit_count();
-    if (was_stalled && !is_commit_stalled(broker, step.now)) refresh_eligibility(step);
+    if (broker.catalogue_writes.empty()) {
+        broker.catalogue_since.reset();
+    } else if (!broker.catalogue_since || broker.catalogue_watched != broker.catalogue_writes.front().file_sequence) {
+        broker.catalogue_watched = broker.catalogue_writes.front().file_sequence;
+        broker.catalogue_since = step.now;
+    }
+    if (was_stalled && !is_disk_stalled(broker, step.now)) refresh_eligibility(step);
 }
 
 void refresh_eligibility(Step& step) {
@@ -336,8 +346,8 @@ void refresh_eligibility(Step& step) {
     const bool is_held_up = is_held_up_by_disk(broker, step.now);
     if (own == raft::Eligibility::kCaretakerOnly && !is_held_up) mark(step, Mark::kMayNotStand);
     if (broker.leading && is_held_up)
-        mark(step, is_commit_stalled(broker, step.now) ? Mark::kLeaderResignedOnStalledDisk
-                                                       : Mark::kLeaderResignedOnFullDisk);
+        mark(step,
+             is_disk_stalled(broker, step.now) ? Mark::kLeaderResignedOnStalledDisk : Mark::kLeaderResignedOnFullDisk);
     run_raft(step, raft::EligibilityChanged{own});
 }
 

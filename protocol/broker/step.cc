@@ -247,7 +247,7 @@ void step(Broker& broker, Instant now, const Event& event, Effects& effects) {
     std::visit(EventRoute{context}, event);
     drain_store(context);
     if (broker.lifecycle == Lifecycle::kRunning && !broker.is_identity_renewing) {
-        watch_commit(context);
+        watch_disk(context);
         broker.logs.flush(context.store);
         drain_store(context);
     }

@@ -52,8 +52,8 @@ void on_raft_file_durable(Step& step);
 void refresh_log_metadata(Step& step);
 /// Tells Raft what the log says about who may lead (G2, G9).
 void refresh_eligibility(Step& step);
-/// At the end of each step: since when the log store waits for its disk (L9).
-void watch_commit(Step& step);
+/// At the end of each step: since when the log store, or the file of topics, waits for the disk (L9).
+void watch_disk(Step& step);
 
 // leadership.cc
 void begin_leading(Step& step, LeaderEpoch leader_epoch, const replication::VersionedSet& in_sync_set);
