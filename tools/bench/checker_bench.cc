@@ -113,7 +113,7 @@ void judge_schedule(benchmark::State& state) {
         std::int64_t now = 0;
         for (const Told& told : recording.told()) checker.on_observation(++now, told.broker, 1, told.observation);
         for (const ClientCall& call : recording.calls()) checker.on_call(call);
-        checker.at_end(now, FinalView{{}, BrokerId(1), {}, {}, {}, {}, false});
+        checker.at_end(now, FinalView{{}, BrokerId(1), {}, {}, {}, {}, {}, false});
         if (!checker.violations().empty()) state.SkipWithError(checker.violations().front().message.c_str());
     }
     state.counters["observations"] = static_cast<double>(recording.told().size());
