@@ -49,6 +49,12 @@ struct Checker::Parts {
     CutSafe cut_safe;
     ClientHistory client_history;
     StatusHonest status_honest;
+
+    [[nodiscard]] ExcusedLosses excused_losses() const {
+        ExcusedLosses excused = view.excused_losses();
+        producer_order.add_forgotten_to(excused, view);
+        return excused;
+    }
 };
 
 /// Who hears what. Invariants judge an observation against the view as it was before.
@@ -152,6 +158,7 @@ struct Checker::Hearing {
     void operator()(const broker::StatusReported& o) const { parts.status_honest.judge(context, broker, o); }
     void operator()(const broker::TopicShrunk& o) const { parts.cut_safe.judge(context, broker, o); }
     void operator()(const broker::TopicDropped& o) const { parts.cut_safe.judge(context, broker, o); }
+    void operator()(const broker::ProducerRefused& o) const { parts.producer_order.judge(context, broker, o); }
     void operator()(const broker::ProtocolViolationRefused& o) const { parts.cut_safe.judge(context, broker, o); }
 
     // These change the view only, or nothing.
@@ -274,7 +281,7 @@ struct Checker::CallHearing {
 };
 
 void Checker::on_call(const ClientCall& call) {
-    const ExcusedLosses excused = parts_->view.excused_losses();
+    const ExcusedLosses excused = parts_->excused_losses();
     std::visit(CallHearing{*parts_, call, excused}, call.operation);
 }
 
@@ -284,7 +291,7 @@ void Checker::at_end(std::int64_t time_ns, const FinalView& view) {
     if (view.leader) {
         parts.acked_survival.judge_at_end(context, parts.view.broker(*view.leader), parts.view, parts.budget);
     }
-    parts.client_history.judge_at_end(time_ns, parts.view.settings(), view, parts.log, parts.view.excused_losses());
+    parts.client_history.judge_at_end(time_ns, parts.view.settings(), view, parts.log, parts.excused_losses());
     parts.offsets_monotonic.judge_at_end(parts.log);
     if (!view.judge_progress) return;
     for (const std::string& unmet : unmet_expectations(parts.view.settings(), view)) {

@@ -114,6 +114,7 @@ void ClientHistory::judge_acked_offset(const ClientCall& call, Offset offset, Va
     value.acked_offset = offset;
     // A producer that was forgotten is taken for a new one.
     if (before.value < 0 || before == offset || !value.is_idempotent || excused.producers) return;
+    if (excused.has_forgotten(partitions_[value.partition].id, value.producer_id)) return;
     log.report(
         kThis, call.returned_ns,
         fmt::format("duplicate: {} was acknowledged value {:x} of producer {} at {} offset {}, after offset {} (T2)",
@@ -373,7 +374,8 @@ void ClientHistory::judge_final_read(std::int64_t time_ns, const Settings& setti
     }
 }
 
-void ClientHistory::judge_value(std::int64_t time_ns, const Value& value, ViolationLog& log) const {
+void ClientHistory::judge_value(std::int64_t time_ns, const Value& value, ViolationLog& log,
+                                const ExcusedLosses& excused) const {
     if (!value.is_read) return;
     const std::string where = fmt::format("value {:x} at {} offset {}", value.value,
                                           text_of(partitions_[value.read_partition].id), value.read_offset.value);
@@ -392,6 +394,7 @@ void ClientHistory::judge_value(std::int64_t time_ns, const Value& value, Violat
     }
     const bool may_be_there_twice = !value.is_idempotent && value.attempts > 1;
     if (!value.is_read_twice || may_be_there_twice) return;
+    if (excused.has_forgotten(partitions_[value.partition].id, value.producer_id)) return;
     log.report(
         kThis, when_ns,
         fmt::format("duplicate: client {} read {} and again at offset {}; it was sent {} time(s) by producer {} (T2)",
@@ -407,7 +410,7 @@ void ClientHistory::judge_at_end(std::int64_t time_ns, const Settings& settings,
     }
     // Without a reading of everything nobody has looked; V16 says so.
     if (view.is_everything_read) judge_topics(time_ns, view, log, excused);
-    for (const Value& value : values_) judge_value(time_ns, value, log);
+    for (const Value& value : values_) judge_value(time_ns, value, log, excused);
 }
 
 }  // namespace tidelock::checker

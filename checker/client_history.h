@@ -105,7 +105,7 @@ class ClientHistory {
     static void judge_deleted(std::int64_t time_ns, const FinalRead& read, const Partition& partition,
                               ViolationLog& log);
     void judge_final_read(std::int64_t time_ns, const Settings& settings, const FinalRead& read, ViolationLog& log);
-    void judge_value(std::int64_t time_ns, const Value& value, ViolationLog& log) const;
+    void judge_value(std::int64_t time_ns, const Value& value, ViolationLog& log, const ExcusedLosses& excused) const;
 
     FlatMap<ClientPartition, std::uint32_t> partition_numbers_;
     std::vector<Partition> partitions_;

@@ -358,6 +358,16 @@ void ClusterView::note_excused_gaps(const BrokerView& leader) {
     }
 }
 
+std::vector<ClientPartition> ClusterView::client_names_of(PartitionNumber number) const {
+    std::vector<ClientPartition> names;
+    const TopicPartition& partition = this->partition(number).partition;
+    const auto topic = std::ranges::find(topics_, partition.topic, &TopicView::topic);
+    if (topic == topics_.end()) return names;
+    for (const auto& [client_topic, name] : client_topics_)
+        if (name == topic->name) names.push_back(ClientPartition{client_topic, partition.partition});
+    return names;
+}
+
 ExcusedLosses ClusterView::excused_losses() const {
     ExcusedLosses losses;
     if (!has_excused_) return losses;

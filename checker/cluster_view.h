@@ -169,6 +169,8 @@ class ClusterView {
     [[nodiscard]] std::vector<TopicId> topics_named(std::string_view name) const;
     /// What clients call the topic of that number; empty when nobody told.
     [[nodiscard]] std::string name_of(ClientTopic topic) const;
+    /// What clients call the partition, whichever life of the topic it belongs to.
+    [[nodiscard]] std::vector<ClientPartition> client_names_of(PartitionNumber number) const;
     /// A life begins without its host fact having been told.
     void begin_life(BrokerId id, std::uint32_t life);
     /// Takes the observation in; call after the invariants have judged it.

@@ -142,7 +142,13 @@ struct ViewUpdate {
         // A sound disk has shown the copy as it is.
         if (!o.damaged && !broker.disk_fault_pending) copy.fault_pending = false;
         copy.batches.clear();
-        for (const broker::BatchSummary& batch : o.batches) copy.batches.push(table.intern(batch, copy.batches.back()));
+        for (const broker::BatchSummary& batch : o.batches) {
+            // What was taken by its header alone is the batch of that name, whatever a fault made of its bytes.
+            const std::optional<BatchNumber> named = batch.last_offset < o.unverified_end_offset
+                                                         ? table.find(batch.leader_epoch, batch.base_offset)
+                                                         : std::nullopt;
+            copy.batches.push(named ? *named : table.intern(batch, copy.batches.back()));
+        }
         copy.log_start_offset = o.log_start_offset;
         copy.log_end_offset = o.log_end_offset;
         copy.durable_end_offset = o.durable_end_offset;
@@ -259,6 +265,7 @@ struct ViewUpdate {
     void operator()(const broker::StatusReported&) const {}
     void operator()(const broker::ProtocolViolationRefused&) const {}
     void operator()(const broker::MarkReached&) const {}
+    void operator()(const broker::ProducerRefused&) const {}
 };
 
 void ClusterView::apply(BrokerId id, const broker::Observation& observation) {

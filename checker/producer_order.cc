@@ -22,15 +22,39 @@ bool may_remember_otherwise(const Context& context, const PartitionView& partiti
 
 }  // namespace
 
-void ProducerOrder::judge_batch(const Context& context, const PartitionView& partition,
-                                const broker::BatchSummary& batch, Progress& progress, bool report) {
+bool ProducerOrder::may_be_forgotten(const Context& context, const Progress& progress, const LastBatch& last) {
+    const std::size_t producers_max = context.view.settings().producers_max;
+    const auto later = std::ranges::count_if(
+        progress.producers, [&](const auto& each) { return each.second.last_offset > last.last_offset; });
+    const std::size_t surely_known = producers_max + 1 - clients::producers_forgotten_at_once(producers_max);
+    return static_cast<std::size_t>(later) >= surely_known;
+}
+
+void ProducerOrder::note_forgotten(PartitionNumber number, ProducerId producer) {
+    const Forgotten forgotten{number, producer};
+    if (std::ranges::find(forgotten_, forgotten) == forgotten_.end()) forgotten_.push_back(forgotten);
+}
+
+void ProducerOrder::add_forgotten_to(ExcusedLosses& excused, const ClusterView& view) const {
+    for (const Forgotten& each : forgotten_)
+        for (const ClientPartition& partition : view.client_names_of(each.partition))
+            excused.forgotten.push_back(ForgottenProducer{partition, each.producer});
+}
+
+void ProducerOrder::judge_batch(const Context& context, PartitionNumber number, const broker::BatchSummary& batch,
+                                Progress& progress, bool report) {
+    const PartitionView& partition = context.view.partition(number);
     progress.judged_end = batch.last_offset + 1;
     if (batch.producer_id.value < 0 || batch.base_sequence < 0) return;  // not idempotent, or a control batch
     const auto others = static_cast<std::int32_t>(batch.last_offset - batch.base_offset);
     const LastBatch now{batch.producer_epoch, clients::sequence_after(batch.base_sequence, others), batch.last_offset};
     const auto [last, is_first] = progress.producers.try_emplace(batch.producer_id, now);
     const LastBatch before = last->second;
+    // Who was forgotten is taken for a new producer, and those begin at 0.
+    const bool begins_anew = !is_first && batch.base_sequence == 0 && before.producer_epoch >= batch.producer_epoch &&
+                             may_be_forgotten(context, progress, before);
     last->second = now;
+    if (begins_anew) return note_forgotten(number, batch.producer_id);
     const Offset seen_at = is_first ? Offset(0) : before.last_offset;
     if (!report) return;
 
@@ -58,11 +82,49 @@ void ProducerOrder::judge_batch(const Context& context, const PartitionView& par
             text_of(batch), previous, expected));
 }
 
-void ProducerOrder::rebuild(const Context& context, const PartitionView& partition, Progress& progress) {
+void ProducerOrder::rebuild(const Context& context, PartitionNumber number, Progress& progress) {
+    const PartitionView& partition = context.view.partition(number);
     progress = Progress{};
     progress.confirmed_cuts = partition.confirmed_cuts;
     for (const BatchNumber batch : partition.confirmed.batches.all())
-        judge_batch(context, partition, partition.table.summary(batch), progress, false);
+        judge_batch(context, number, partition.table.summary(batch), progress, false);
+}
+
+ProducerOrder::Progress& ProducerOrder::progress_of(const Context& context, PartitionNumber number) {
+    if (progress_.size() <= number.value) progress_.resize(number.value + 1);
+    Progress& progress = progress_[number.value];
+    if (progress.confirmed_cuts != context.view.partition(number).confirmed_cuts) rebuild(context, number, progress);
+    return progress;
+}
+
+void ProducerOrder::judge(const Context& context, const BrokerView& broker, const broker::ProducerRefused& refused) {
+    const bool is_unknown = refused.error == clients::ErrorCode::kUnknownProducerId;
+    if (!is_unknown && refused.error != clients::ErrorCode::kOutOfOrderSequence) return;
+    const std::optional<PartitionNumber> number = context.view.find(refused.partition);
+    if (!number) return;
+    const PartitionView& partition = context.view.partition(*number);
+    const CopyView& copy = context.view.copy(broker, *number);
+    Progress known = progress_of(context, *number);  // and what the leader has that nobody confirmed yet
+    const std::span<const BatchNumber> log = copy.batches.all();
+    for (std::size_t at = copy.batches.first_ending_past(partition.table, known.judged_end); at < log.size(); ++at)
+        judge_batch(context, *number, partition.table.summary(log[at]), known, false);
+    const auto last = known.producers.find(refused.producer_id);
+    if (last == known.producers.end() || last->second.last_offset < copy.log_start_offset) return;
+    // A leader of the past has not heard of what was confirmed without it.
+    const BatchNumber held = copy.batches.holding(partition.table, last->second.last_offset);
+    if (held == kNoBatch || partition.table.summary(held).producer_id != refused.producer_id) return;
+    if (is_unknown && may_be_forgotten(context, known, last->second))
+        return note_forgotten(*number, refused.producer_id);
+    const bool is_next = last->second.producer_epoch == refused.producer_epoch &&
+                         clients::sequence_after(last->second.last_sequence, 1) == refused.base_sequence;
+    if (!is_unknown && !is_next) return;
+    context.log.report(
+        InvariantId::kProducerOrder, context.time_ns,
+        fmt::format("{}: broker {} refused sequence {} of producer {} (epoch {}) as \"{}\", though its log has that "
+                    "producer's epoch {} up to sequence {} at offset {} (T2)",
+                    partition.name, broker.id.value, refused.base_sequence, refused.producer_id.value,
+                    refused.producer_epoch.value, clients::to_text(refused.error), last->second.producer_epoch.value,
+                    last->second.last_sequence, last->second.last_offset.value));
 }
 
 void ProducerOrder::judge(const Context& context, const BrokerView& broker,
@@ -80,9 +142,7 @@ void ProducerOrder::judge(const Context& context, const BrokerView& broker, cons
 
 void ProducerOrder::judge_up_to(const Context& context, const BrokerView& broker, PartitionNumber number, Offset end) {
     const PartitionView& partition = context.view.partition(number);
-    if (progress_.size() <= number.value) progress_.resize(number.value + 1);
-    Progress& progress = progress_[number.value];
-    if (progress.confirmed_cuts != partition.confirmed_cuts) rebuild(context, partition, progress);
+    Progress& progress = progress_of(context, number);
     if (end <= progress.judged_end) return;
 
     const CopyView& copy = context.view.copy(broker, number);
@@ -90,7 +150,7 @@ void ProducerOrder::judge_up_to(const Context& context, const BrokerView& broker
     for (std::size_t at = copy.batches.first_ending_past(partition.table, progress.judged_end); at < log.size(); ++at) {
         const broker::BatchSummary& batch = partition.table.summary(log[at]);
         if (batch.base_offset >= end) break;
-        judge_batch(context, partition, batch, progress, true);
+        judge_batch(context, number, batch, progress, true);
     }
 }
 
@@ -122,6 +182,7 @@ void ProducerOrder::judge(const ClientCall& call, const ProduceCall& produce, Vi
     const bool is_forgotten = produce.error == clients::ErrorCode::kUnknownProducerId ||
                               produce.error == clients::ErrorCode::kOutOfOrderSequence;
     if (excused.producers || excused.contains(produce.partition)) return;
+    if (excused.has_forgotten(produce.partition, produce.producer_id)) return;
     if (!is_forgotten || known == acknowledged_.end()) return;
     const Acknowledged& before = known->second;
     if (call.invoked_ns <= before.returned_ns || produce.base_sequence > before.next_sequence) return;

@@ -15,6 +15,9 @@ namespace tidelock::checker {
 
 class ProducerOrder {
   public:
+    /// A producer whose last batch is in the leader's log, and than which fewer wrote later than a partition remembers,
+    /// is known to it (T2): it is not refused as nobody's, nor as out of order what comes next.
+    void judge(const Context& context, const BrokerView& broker, const broker::ProducerRefused& refused);
     /// Judges what this acknowledgement newly confirms.
     void judge(const Context& context, const BrokerView& broker, const broker::RecordsAcknowledged& acknowledged);
     /// Judges what goes before any acknowledgement by policy came after it.
@@ -28,6 +31,8 @@ class ProducerOrder {
     /// `excused`: faults beyond the promise took records of the partition, or what is kept of producers.
     void judge(const ClientCall& call, const ProduceCall& produce, ViolationLog& log, const ExcusedLosses& excused);
     void judge(const ClientCall& call, const DeleteTopicCall& deletion);
+    /// Adds the producers that a leader took for new ones because so many others had written since, as it might.
+    void add_forgotten_to(ExcusedLosses& excused, const ClusterView& view) const;
 
   private:
     struct LastBatch {
@@ -41,9 +46,13 @@ class ProducerOrder {
         FlatMap<ProducerId, LastBatch> producers;
     };
     void judge_up_to(const Context& context, const BrokerView& broker, PartitionNumber number, Offset end);
-    static void judge_batch(const Context& context, const PartitionView& partition, const broker::BatchSummary& batch,
-                            Progress& progress, bool report);
-    static void rebuild(const Context& context, const PartitionView& partition, Progress& progress);
+    /// What was judged so far, of the partition as it is after the losses accounted for.
+    Progress& progress_of(const Context& context, PartitionNumber number);
+    void judge_batch(const Context& context, PartitionNumber number, const broker::BatchSummary& batch,
+                     Progress& progress, bool report);
+    void rebuild(const Context& context, PartitionNumber number, Progress& progress);
+    static bool may_be_forgotten(const Context& context, const Progress& progress, const LastBatch& last);
+    void note_forgotten(PartitionNumber number, ProducerId producer);
 
     /// What a client was told of one life of a producer in one partition.
     struct Session {
@@ -61,6 +70,12 @@ class ProducerOrder {
     FlatMap<ClientTopic, std::int64_t> deleted_;   // when that was last answered: what was asked before may mean it
     std::vector<Progress> progress_;               // by PartitionNumber
     FlatMap<ProducerId, std::int64_t> given_ids_;  // by which call
+    struct Forgotten {
+        PartitionNumber partition;
+        ProducerId producer;
+        bool operator==(const Forgotten&) const = default;
+    };
+    std::vector<Forgotten> forgotten_;  // legally: so many others had written since
 };
 
 }  // namespace tidelock::checker

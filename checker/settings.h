@@ -6,6 +6,7 @@
 
 #include "protocol/base/ids.h"
 #include "protocol/broker/config.h"
+#include "protocol/clients/producers.h"
 
 namespace tidelock::checker {
 
@@ -21,6 +22,8 @@ struct Settings {
     bool retention_enabled = true;
     /// The fewest records that retention ever leaves below a high watermark; 0 where that is not known.
     std::int64_t retention_records_min = 0;
+    /// Idempotent producers that a partition remembers; of one more, the oldest few are forgotten (T2).
+    std::size_t producers_max = clients::kProducersMaxDefault;
     /// Only changes how losses beyond the promise are told; what is promised stays the same.
     bool unlimited_faults = false;
 };

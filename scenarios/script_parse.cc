@@ -62,6 +62,7 @@ constexpr std::string_view kObservationNames[] = {
     "status-reported",
     "protocol-violation-refused",
     "mark-reached",
+    "producer-refused",
 };
 static_assert(std::size(kObservationNames) == std::variant_size_v<broker::Observation>);
 

@@ -150,8 +150,11 @@ void recover_partition(Step& step, const storage::DirectoryImage& image, const s
     const bool is_foreign = found.is_foreign && broker.config.preset == Preset::kGroup;
     partition.must_recopy = is_damaged || is_foreign;
     LogRecovered recovered{
-        found.tp, found.log_start_offset,  found.log_end_offset, found.durable_end_offset, found.high_watermark,
-        {},       is_damaged || is_foreign};
+        found.tp, found.log_start_offset,   found.log_end_offset,       found.durable_end_offset, found.high_watermark,
+        {},       is_damaged || is_foreign, found.unverified_end_offset};
+    // Producers read from headers that no checksum was asked about do until somebody has to rely on them (T2).
+    partition.must_reread_producers = found.unverified_end_offset > found.log_start_offset;
+    if (partition.must_reread_producers) mark(step, Mark::kSealedSegmentsTrusted);
     for (const storage::PartitionLog& log : broker.logs.logs()) {
         if (log.tp != found.tp) continue;
         for (const storage::BatchHeader& header : kept_headers(image, log)) {

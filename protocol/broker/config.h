@@ -44,7 +44,8 @@ struct Config {
     Duration transfer_timeout = milliseconds(1000);
     std::int32_t raft_log_entries_max = 64;
     std::int32_t raft_entries_per_append_max = 64;
-    std::int32_t raft_append_window_max = 256;  // entries sent but not acknowledged, per follower (R9)
+    std::int32_t raft_append_window_max = 256;                // entries sent but not acknowledged, per follower (R9)
+    std::int32_t raft_snapshot_chunk_bytes_max = 64 * 1'024;  // of a Raft snapshot in one message (R8)
 
     Duration isr_lag = milliseconds(3000);                // 000 `IsrLagSeconds`
     std::optional<Duration> replica_lag_timeout;          // 002: no fetch or ack within
@@ -63,6 +64,8 @@ struct Config {
     bool ack_leader_durably = false;               // A5: acks=leader waits for the local sync
     std::int32_t tail_cache_bytes_max = 64 << 10;  // newest records of a partition kept in memory
     std::int32_t internal_spare_records = 1'024;   // what an internal topic may hold beyond four times what it has to
+    std::int32_t producers_max = 4'096;            // idempotent producers a partition remembers (T2); 2 and up
+    bool trusts_sealed_indexes = false;            // recovery does not verify promised sealed segments (L4)
     std::int32_t topics_max = 10'000;
     std::int32_t partitions_max = 10'000;
 

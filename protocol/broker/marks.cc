@@ -98,6 +98,8 @@ std::string_view name_of(Mark mark) {
             return "status-under-replicated";
         case Mark::kRepeatedRequestDropped:
             return "repeated-request-dropped";
+        case Mark::kSealedSegmentsTrusted:
+            return "sealed-segments-trusted";
         case Mark::kCount:
             break;
     }

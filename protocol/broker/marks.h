@@ -55,6 +55,7 @@ enum class Mark : std::uint8_t {
     kMayNotStand,            // G2: out of the set in its own log
     kStatusUnderReplicated,  // I9
     kRepeatedRequestDropped,
+    kSealedSegmentsTrusted,  // L4: recovery did not verify them
     kCount
 };
 

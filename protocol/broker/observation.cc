@@ -142,6 +142,7 @@ struct DigestFields {
         digest.add(o.batches.size());
         for (const BatchSummary& b : o.batches) batch(b);
         digest.add(o.damaged);
+        digest.add(o.unverified_end_offset);
     }
     void operator()(const LogTruncated& o) const {
         partition(o.partition);
@@ -212,6 +213,13 @@ struct DigestFields {
         digest.add(std::string_view(o.what));
     }
     void operator()(const MarkReached& o) const { digest.add(static_cast<int>(o.mark)); }
+    void operator()(const ProducerRefused& o) const {
+        partition(o.partition);
+        digest.add(o.producer_id);
+        digest.add(o.producer_epoch);
+        digest.add(o.base_sequence);
+        digest.add(static_cast<int>(o.error));
+    }
 };
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "protocol/base/digest.h"
 #include "protocol/base/ids.h"
 #include "protocol/broker/marks.h"
+#include "protocol/clients/error_code.h"
 #include "protocol/clients/status.h"
 
 namespace tidelock::broker {
@@ -228,7 +229,8 @@ struct LogRecovered {
     Offset durable_end_offset;
     Offset high_watermark;
     std::vector<BatchSummary> batches;
-    bool damaged;  // below the durable end: counts for nothing until recopied (L4)
+    bool damaged;                     // below the durable end: counts for nothing until recopied (L4)
+    Offset unverified_end_offset{0};  // batches below it were taken by their headers alone; 0: all were verified
     bool operator==(const LogRecovered&) const = default;
 };
 enum class CutReason : std::uint8_t { kHandshake, kFailedSync, kOperator };
@@ -330,6 +332,15 @@ struct ProtocolViolationRefused {
     std::string what;
     bool operator==(const ProtocolViolationRefused&) const = default;
 };
+/// As leader, refused a batch for what is known of its producer (T2). The client is told once that is confirmed.
+struct ProducerRefused {
+    TopicPartition partition;
+    ProducerId producer_id;
+    ProducerEpoch producer_epoch;
+    std::int32_t base_sequence;
+    clients::ErrorCode error;
+    bool operator==(const ProducerRefused&) const = default;
+};
 /// An interesting state was reached.
 struct MarkReached {
     Mark mark;
@@ -344,7 +355,8 @@ using Observation =
                  AcknowledgementSetChanged, UnderReplicatedPartitions, TopicCreated, TopicGrown, TopicShrunk,
                  TopicHidden, TopicShown, TopicDropped, BatchAppended, LogRecovered, LogTruncated, LogReset,
                  LogStartAdvanced, DurableEndAdvanced, DamageFound, LogFailed, LogReopened, HighWatermarkAdvanced,
-                 RecordsAcknowledged, RecordsServed, BoundsTold, StatusReported, ProtocolViolationRefused, MarkReached>;
+                 RecordsAcknowledged, RecordsServed, BoundsTold, StatusReported, ProtocolViolationRefused, MarkReached,
+                 ProducerRefused>;
 
 /// Hash of kind and fields, for the world's digest (V17).
 std::uint64_t digest_of(const Observation& observation);

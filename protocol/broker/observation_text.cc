@@ -159,9 +159,9 @@ struct TextOf {
     std::string operator()(const LogRecovered& o) const {
         return fmt::format(
             "log recovered partition={} log_start_offset={} log_end_offset={} durable_end_offset={} high_watermark={} "
-            "batches={} damaged={}",
+            "batches={} damaged={} unverified_end_offset={}",
             text(o.partition), o.log_start_offset.value, o.log_end_offset.value, o.durable_end_offset.value,
-            o.high_watermark.value, o.batches.size(), o.damaged);
+            o.high_watermark.value, o.batches.size(), o.damaged, o.unverified_end_offset.value);
     }
     std::string operator()(const LogTruncated& o) const {
         return fmt::format("log truncated partition={} to={} reason={}", text(o.partition), o.to.value, text(o.reason));
@@ -216,6 +216,11 @@ struct TextOf {
     }
     std::string operator()(const ProtocolViolationRefused& o) const {
         return fmt::format("protocol violation refused rule={} what={}", o.rule, o.what);
+    }
+    std::string operator()(const ProducerRefused& o) const {
+        return fmt::format("producer refused partition={} producer={} producer_epoch={} base_sequence={} error=\"{}\"",
+                           text(o.partition), o.producer_id.value, o.producer_epoch.value, o.base_sequence,
+                           clients::to_text(o.error));
     }
     std::string operator()(const MarkReached& o) const { return fmt::format("mark reached {}", name_of(o.mark)); }
 };

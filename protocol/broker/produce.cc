@@ -96,6 +96,9 @@ void on_produce(Step& step, const ClientRef& client, const clients::Request& req
     const clients::ProducerVerdict known = partition.producers.check(producer_batch_of(batches->front().header));
     if (const auto* refused = std::get_if<clients::RefuseBatch>(&known)) {
         mark(step, Mark::kOutOfOrderProduceRefused);
+        const storage::BatchHeader& header = batches->front().header;
+        observe(step,
+                ProducerRefused{*tp, header.producer_id, header.producer_epoch, header.base_sequence, refused->error});
         return refuse_when_confirmed(step, client, request, refused->error);
     }
     if (const auto* duplicate = std::get_if<clients::DuplicateBatch>(&known)) {

@@ -20,6 +20,7 @@ raft::Config raft_config(const Config& config) {
     raft.pre_vote = !config.seed_rules.no_pre_vote;
     raft.entries_per_append_max = static_cast<std::uint32_t>(config.raft_entries_per_append_max);
     raft.append_window_max = static_cast<std::uint32_t>(config.raft_append_window_max);
+    raft.snapshot_chunk_bytes_max = static_cast<std::uint32_t>(config.raft_snapshot_chunk_bytes_max);
     raft.log_entries_max = static_cast<std::uint32_t>(config.raft_log_entries_max);
     return raft;
 }
@@ -29,6 +30,7 @@ storage::LogStoreConfig store_config(const Config& config) {
     store.segment.segment_bytes_max = static_cast<std::uint32_t>(config.segment_bytes_max);
     store.segment.batch.batch_bytes_max = config.batch_bytes_max;
     store.journal_bytes_max = static_cast<std::uint64_t>(config.journal_bytes_max);
+    if (config.trusts_sealed_indexes) store.scan = storage::RecoveryScan::kFromCheckpoint;
     return store;
 }
 

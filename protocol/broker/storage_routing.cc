@@ -205,6 +205,7 @@ void add_partition(Step& step, TopicPartition tp) {
     const bool is_foreign = view->log_end_offset > view->log_start_offset && broker.logs.history(tp)->empty();
     partition.must_recopy =
         view->condition == storage::LogCondition::kDamaged || (is_group && (view->is_history_unvouched || is_foreign));
+    partition.producers = clients::ProducerTable(static_cast<std::size_t>(broker.config.producers_max));
     partition.tail = TailCache(static_cast<std::size_t>(broker.config.tail_cache_bytes_max));
     partition.high_watermark = replication::HighWatermark(view->high_watermark, view->log_start_offset,
                                                           view->log_end_offset, high_watermark_rule(broker));

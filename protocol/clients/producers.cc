@@ -13,6 +13,15 @@ Offset end_of(const RememberedBatch& batch) {
     return batch.base_offset + batch.record_count;
 }
 
+/// None is left out between the batches.
+bool are_consecutive(const std::vector<RememberedBatch>& batches) {
+    for (std::size_t i = 1; i < batches.size(); ++i) {
+        const RememberedBatch& before = batches[i - 1];
+        if (sequence_after(before.base_sequence, before.record_count) != batches[i].base_sequence) return false;
+    }
+    return true;
+}
+
 /// What the two know together of one epoch of a producer.
 ProducerState merged(const ProducerState& a, const ProducerState& b) {
     std::vector<RememberedBatch> all(a.batches.begin(), a.batches.end());
@@ -23,7 +32,7 @@ ProducerState merged(const ProducerState& a, const ProducerState& b) {
     ProducerState both;
     both.producer_epoch = a.producer_epoch;
     both.last_offset = std::max(a.last_offset, b.last_offset);
-    both.has_forgotten = a.has_forgotten || b.has_forgotten || dropped > 0;
+    both.has_forgotten = a.has_forgotten || b.has_forgotten || dropped > 0 || !are_consecutive(all);
     both.batches.assign(all.begin() + static_cast<std::ptrdiff_t>(dropped), all.end());
     return both;
 }
@@ -70,7 +79,10 @@ void ProducerTable::on_batch(const ProducerBatch& batch) {
     const auto [at, is_new] = entries_.try_emplace(batch.producer_id);
     ProducerState& entry = at->second;
     if (batch.base_offset <= entry.last_offset) return;
-    if (is_new) entry.producer_epoch = batch.producer_epoch;
+    if (is_new) {
+        entry.producer_epoch = batch.producer_epoch;
+        entry.has_forgotten = forgotten_end_ > Offset(0);  // it may be one that was forgotten
+    }
     if (batch.producer_epoch > entry.producer_epoch) {
         entry.producer_epoch = batch.producer_epoch;
         entry.batches.clear();
@@ -86,10 +98,12 @@ void ProducerTable::on_batch(const ProducerBatch& batch) {
         }
         entry.batches.push_back({batch.base_sequence, batch.record_count, batch.base_offset});
     }
-    if (entries_.size() > kProducersMax) forget_oldest();
+    if (entries_.size() > producers_max_) forget_oldest();
 }
 
 void ProducerTable::adopt(ProducerId id, const ProducerState& state) {
+    // Who was forgotten may have written since, and would be known as it was before.
+    if (state.last_offset < forgotten_below_ && entries_.find(id) == entries_.end()) return;
     const auto [at, is_new] = entries_.try_emplace(id, state);
     ProducerState& known = at->second;
     if (!is_new && known.producer_epoch == state.producer_epoch) {
@@ -100,7 +114,7 @@ void ProducerTable::adopt(ProducerId id, const ProducerState& state) {
     } else if (!is_new) {
         known.has_forgotten = true;
     }
-    if (entries_.size() > kProducersMax) forget_oldest();
+    if (entries_.size() > producers_max_) forget_oldest();
 }
 
 bool ProducerTable::truncate_to(Offset end) {
@@ -143,10 +157,12 @@ void ProducerTable::forget_oldest() {
     std::vector<Offset> last_offsets;
     last_offsets.reserve(entries_.size());
     for (const auto& [id, entry] : entries_) last_offsets.push_back(entry.last_offset);
-    const auto bound = last_offsets.begin() + static_cast<std::ptrdiff_t>(kProducersMax / 4);
+    const auto bound = last_offsets.begin() + static_cast<std::ptrdiff_t>(producers_forgotten_at_once(producers_max_));
     std::ranges::nth_element(last_offsets, bound);
     const Offset oldest_kept = *bound;
-    forgotten_end_ = std::max(forgotten_end_, oldest_kept);
+    forgotten_below_ = std::max(forgotten_below_, oldest_kept);
+    // A cut that takes back what one was forgotten for has to bring it back.
+    forgotten_end_ = std::max(forgotten_end_, *std::ranges::max_element(last_offsets) + 1);
     FlatMap<ProducerId, ProducerState> kept;
     kept.reserve(entries_.size());
     for (auto& [id, entry] : entries_)
@@ -155,7 +171,7 @@ void ProducerTable::forget_oldest() {
 }
 
 void ProducerTable::clear() {
-    *this = ProducerTable();
+    *this = ProducerTable(producers_max_);
 }
 
 void ProducerTable::add_to(Digest& digest) const {

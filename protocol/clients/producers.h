@@ -59,12 +59,20 @@ struct RefuseBatch {
 };
 using ProducerVerdict = std::variant<AcceptBatch, DuplicateBatch, RefuseBatch>;
 
-/// How many producers a partition remembers. One more, and the quarter that has not written for longest is forgotten:
-/// such a producer begins anew, as if it were unknown.
-inline constexpr std::size_t kProducersMax = 4096;
+/// How many producers a partition remembers unless it is told otherwise.
+inline constexpr std::size_t kProducersMaxDefault = 4096;
+
+/// Of `producers_max` remembered producers and one more, how many are forgotten together: those that have not written
+/// for longest. Whoever is not among them is known to every table of the log, however it came about.
+[[nodiscard]] constexpr std::size_t producers_forgotten_at_once(std::size_t producers_max) {
+    return producers_max / 4 == 0 ? 1 : producers_max / 4;
+}
 
 class ProducerTable {
   public:
+    /// Remembers at most `producers_max` (1 and up). A producer that is forgotten begins anew, as if it were unknown.
+    explicit ProducerTable(std::size_t producers_max = kProducersMaxDefault) : producers_max_(producers_max) {}
+
     /// What to do with a batch that wants to be appended. A batch without producer id is always accepted.
     [[nodiscard]] ProducerVerdict check(const ProducerBatch& batch) const;
     /// A batch is in the log: live after its append, or read from the log on rebuild; in log order. One that is known
@@ -90,8 +98,10 @@ class ProducerTable {
     static ProducerVerdict check_known(const ProducerState& entry, const ProducerBatch& batch);
     void forget_oldest();
 
+    std::size_t producers_max_;
     FlatMap<ProducerId, ProducerState> entries_;
-    Offset forgotten_end_;  // exclusive: forgotten producers wrote below it
+    Offset forgotten_below_;  // every producer that was forgotten had written below it, and not since
+    Offset forgotten_end_;    // exclusive: where the log ended, as far as known, when a producer was last forgotten
 };
 
 /// Internal topic of what is known of producers: blocks of ids (records without a key), each reserving its ids for

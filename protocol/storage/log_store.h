@@ -32,7 +32,7 @@ namespace tidelock::storage {
 /// Which segments recovery reads batch by batch (L4).
 enum class RecoveryScan : std::uint8_t {
     kAll,
-    kFromCheckpoint,  // sealed segments wholly below durable end and high watermark are trusted by their index
+    kFromCheckpoint,  // of sealed segments wholly below durable end and high watermark only the headers are read
 };
 
 struct LogStoreConfig {

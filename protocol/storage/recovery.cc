@@ -125,6 +125,7 @@ class StoreRecoverer {
         found.is_foreign = scan.end_offset > record.log_start_offset && scan.history.empty();
         found.is_history_rebuilt = scan.is_history_rebuilt;
         found.is_history_unvouched = scan.is_history_rebuilt || record.is_history_unvouched;
+        found.unverified_end_offset = scan.unverified_end_offset;
         found.has_torn_tail = scan.needs_cut;
         return found;
     }

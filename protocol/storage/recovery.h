@@ -30,6 +30,9 @@ struct PartitionRecovery {
     /// Rebuilt at this boot or at an earlier one, and not reset since. A batch's checksum does not cover its epoch, so
     /// the copy is to be copied again (L3).
     bool is_history_unvouched = false;
+    /// RecoveryScan::kFromCheckpoint: batches below it were taken by their headers, which nothing vouches for but their
+    /// own agreement with the index and the history. Records are verified when they are read, as ever.
+    Offset unverified_end_offset;
     bool has_torn_tail = false;  // something past the log end is cut at start
     bool operator==(const PartitionRecovery&) const = default;
 };

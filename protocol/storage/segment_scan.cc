@@ -63,7 +63,9 @@ class LogScanner {
         const Offset place =
             is_first ? std::min(file.base_offset, input_.record.log_start_offset) : scan_.files.end_offset();
         if (file.base_offset != place || file.base_offset >= limit_) return false;
-        SegmentScan found = can_trust_index(file) ? adopt_by_index(file) : scan_segment(file);
+        const bool is_trusted = can_trust_index(file);
+        SegmentScan found = is_trusted ? adopt_by_index(file) : scan_segment(file);
+        if (is_trusted) scan_.unverified_end_offset = found.segment.next_offset;
         is_unreadable_ = found.is_unreadable;
         has_left_over_ = !found.is_whole;
         if (found.segment.size_bytes == 0) return false;  // nothing good in it: goes with what is doomed
@@ -74,7 +76,7 @@ class LogScanner {
         return !has_left_over_;
     }
 
-    /// kFromCheckpoint: what is promised, shown to consumers and sealed is not read again.
+    /// kFromCheckpoint: of what is promised, shown to consumers and sealed, only the batch headers are read again.
     bool can_trust_index(const SegmentFile& file) const {
         if (input_.config.scan != RecoveryScan::kFromCheckpoint || !input_.is_journal_trusted) return false;
         if (file.index == nullptr || !file.index->content || !file.file->content) return false;
@@ -83,7 +85,29 @@ class LogScanner {
         if (!index || index->base_offset != file.base_offset) return false;
         const Offset trusted_end = std::min(promised_end_, input_.record.high_watermark);
         return index->next_offset <= trusted_end && index->size_bytes == file.file->content->size() &&
-               index->next_offset == input_.segments[next_ + 1].base_offset;
+               index->next_offset == input_.segments[next_ + 1].base_offset && do_headers_agree(file, *index);
+    }
+
+    /// The index is of this very content: one that came back from an earlier life of the file need not be. Headers that
+    /// do not fit are damage, and the scan will find it.
+    bool do_headers_agree(const SegmentFile& file, const SegmentIndex& index) const {
+        const std::span<const std::byte> bytes = file.file->content->span();
+        std::size_t position = 0;
+        Offset next = index.base_offset;
+        auto entry = index.entries.begin();
+        while (position < bytes.size()) {
+            const auto header = decode_batch_header(bytes.subspan(position));
+            if (!header || header->size_bytes() > bytes.size() - position || header->base_offset != next) return false;
+            const bool is_below_start = header->next_offset() <= input_.record.log_start_offset;
+            if (!is_below_start && header->leader_epoch != scan_.history.epoch_at(next)) return false;
+            if (entry != index.entries.end() && entry->position == position) {
+                if (index.base_offset + entry->offset_delta != next) return false;
+                ++entry;
+            }
+            position += header->size_bytes();
+            next = header->next_offset();
+        }
+        return entry == index.entries.end() && next == index.next_offset;
     }
 
     static SegmentScan adopt_by_index(const SegmentFile& file) {

@@ -31,6 +31,7 @@ struct LogScan {
     bool is_history_rebuilt = false;
     Offset end_offset;  // exclusive
     PartitionDamage damage = PartitionDamage::kNone;
+    Offset unverified_end_offset;  // exclusive; 0: everything was read and verified
     bool needs_cut = false;
     CutRequest cut;
     std::vector<FileName> doomed;           // past the cut or the damage

@@ -101,6 +101,79 @@ TEST_CASE("V10: retention forgets no producer") {
     }
 }
 
+broker::ProducerRefused refusal(std::int64_t producer, std::int32_t sequence, clients::ErrorCode error) {
+    return {kX0, ProducerId(producer), ProducerEpoch(0), sequence, error};
+}
+
+TEST_CASE("V10: a leader knows the producers whose batches are in its own log, acknowledged or not") {
+    using enum clients::ErrorCode;
+    Story story;
+    story.lead(1, 1).confirm(1, {2, 3}, sent_by(9, 0, 0)).append(1, sent_by(9, 1, 1)).append(1, sent_by(8, 2, 0));
+    SECTION("it refuses what comes next as nobody's") {
+        story.see(1, refusal(9, 2, kUnknownProducerId));
+        REQUIRE_THAT(story.message("producer-order"),
+                     Contains("refused sequence 2 of producer 9") && Contains("up to sequence 1 at offset 1"));
+    }
+    SECTION("it refuses what comes next as out of order") {
+        REQUIRE(story.see(1, refusal(8, 1, kOutOfOrderSequence)).breaks("producer-order"));
+    }
+    SECTION("it refuses a gap, and one it has never heard of") {
+        story.see(1, refusal(9, 3, kOutOfOrderSequence)).see(1, refusal(7, 1, kUnknownProducerId));
+        REQUIRE(story.broken() == kNothing);
+    }
+    SECTION("it was cut back before") {
+        REQUIRE(story.cut(1, 2).see(1, refusal(8, 1, kUnknownProducerId)).broken() == kNothing);
+    }
+}
+
+TEST_CASE("V10, V21: a producer may be forgotten for others that wrote since, and for as many as a table holds") {
+    using enum clients::ErrorCode;
+    const auto producers_max = GENERATE(std::size_t{2}, std::size_t{3});
+    Settings settings = Story::group_of_three();
+    settings.producers_max = producers_max;
+    Story story(settings);
+    story.fact(ClientTopicNamed{kClientX0.topic, "x"});
+    story.lead(1, 1).confirm(1, {2, 3}, sent_by(9, 0, 0));
+    const auto tell = [&story](Outcome outcome, std::int64_t offset, clients::ErrorCode error) {
+        ProduceCall call{kClientX0, ProducerId(9), ProducerEpoch(0), 0, Acks::kAll, {0xa}, std::nullopt};
+        if (outcome == Outcome::kOk) call.base_offset = Offset(offset);
+        call.error = error;
+        const std::int64_t invoked_ns = ++story.now;
+        story.checker.on_call(ClientCall{ClientId(1), ++story.now, invoked_ns, story.now, outcome, call});
+    };
+    tell(Outcome::kOk, 0, kNone);
+    story.confirm(1, {2, 3}, sent_by(8, 1, 0)).confirm(1, {2, 3}, sent_by(7, 2, 0));
+    const bool may_be_forgotten = producers_max == 2;
+    SECTION("it is refused as nobody's") {
+        story.see(1, refusal(9, 1, kUnknownProducerId));
+        REQUIRE(story.breaks("producer-order") != may_be_forgotten);
+        tell(Outcome::kFailed, 0, kUnknownProducerId);
+        REQUIRE(story.breaks("producer-order") != may_be_forgotten);
+    }
+    SECTION("it begins anew") {
+        story.confirm(1, {2, 3}, sent_by(9, 3, 0));
+        REQUIRE(story.breaks("producer-order") != may_be_forgotten);
+        tell(Outcome::kOk, 3, kNone);
+        REQUIRE(story.breaks("client-history") != may_be_forgotten);
+    }
+    SECTION("it goes on elsewhere than at 0") {
+        story.confirm(1, {2, 3}, sent_by(9, 3, 4));
+        REQUIRE_THAT(story.message("producer-order"), Contains("a gap"));
+    }
+}
+
+TEST_CASE("V10: a refusal of who was not forgotten is reported though others were") {
+    Settings settings = Story::group_of_three();
+    settings.producers_max = 2;
+    Story story(settings);
+    story.lead(1, 1);
+    for (const std::int64_t producer : {7, 8, 9}) story.confirm(1, {2, 3}, sent_by(producer, producer - 7, 0));
+    story.see(1, refusal(7, 1, clients::ErrorCode::kUnknownProducerId));
+    REQUIRE(story.broken() == kNothing);
+    story.see(1, refusal(8, 1, clients::ErrorCode::kUnknownProducerId));
+    REQUIRE(story.breaks("producer-order"));
+}
+
 /// Its leader's own copy is all that confirms a record.
 Story confirmed_by_one() {
     Settings settings = Story::group_of_three();

@@ -488,6 +488,30 @@ TEST_CASE("V4: a fault excuses what is lost until the disk is sound again") {
     }
 }
 
+TEST_CASE("V4: bytes that recovery did not verify may be hurt by a fault, and by nothing else") {
+    struct Case {
+        bool is_hit;
+        std::int64_t unverified_end;
+        BatchSpec found;
+        bool is_legal;
+    };
+    const std::vector<Case> cases{{true, 2, {0, 1, 1, 99}, true},  {false, 2, {0, 1, 1, 99}, false},
+                                  {true, 0, {0, 1, 1, 99}, false}, {true, 2, {0, 2, 1, 99}, false},
+                                  {false, 2, {0, 1, 1}, true},     {true, 1, {0, 1, 1, 99}, true}};
+    for (const Case& each : cases) {
+        Story story;
+        story.lead(1, 1).confirm(1, {2, 3}, {0}).confirm(1, {2, 3}, {1}).kill(2);
+        if (each.is_hit) story.damage_disk(2);
+        story.fact(BrokerBooted{BrokerId(2), ++story.life[2]});
+        broker::LogRecovered found{kX0, Offset(0), Offset(2), Offset(2), Offset(0), {}, false};
+        found.unverified_end_offset = Offset(each.unverified_end);
+        found.batches = {summary_of(each.found), summary_of({1})};
+        story.see(2, found).see(2, broker::Started{Incarnation(2), Incarnation(2)}).follow(2, 1, 1);
+        INFO(each.is_hit << " " << each.unverified_end << " " << story.message("log-matching"));
+        REQUIRE(story.breaks("log-matching") != each.is_legal);
+    }
+}
+
 TEST_CASE("V4: on a sound disk, what was found damaged or not at all is excused until it is copied anew") {
     Story story;
     story.lead(1, 1).confirm(1, {2, 3}, {0}).damage_disk(2);

@@ -85,15 +85,100 @@ TEST_CASE("what retention takes of a producer comes back from what was kept of i
 
 TEST_CASE("a table keeps a bounded number of producers, those that wrote last, and knows that it forgot") {
     ProducerTable table;
-    const auto count = static_cast<std::int64_t>(kProducersMax) + 1;
+    const auto count = static_cast<std::int64_t>(kProducersMaxDefault) + 1;
     for (std::int64_t id = 0; id < count; ++id) table.on_batch(batch_of(id + 1, 0, 0, 1, id));
-    CHECK(table.size() <= kProducersMax);
-    CHECK(table.size() > kProducersMax / 2);
+    CHECK(table.size() <= kProducersMaxDefault);
+    CHECK(table.size() > kProducersMaxDefault / 2);
     CHECK(table.check(batch_of(count, 0, 0, 1)) ==
           ProducerVerdict(DuplicateBatch{Offset(count - 1), Offset(count - 1)}));
     CHECK(table.check(batch_of(1, 0, 0, 1)) == kAccepted);
-    CHECK(table.truncate_to(Offset(count - 1)));
+    CHECK(table.truncate_to(Offset(count)));
     CHECK_FALSE(table.truncate_to(Offset(1)));
+}
+
+TEST_CASE("a cut that takes back what a producer was forgotten for asks for a rebuild, which knows it again") {
+    ProducerTable table(2);
+    for (std::int64_t id = 1; id <= 3; ++id) table.on_batch(batch_of(id, 0, 0, 1, id));
+    CHECK(table.check(batch_of(1, 0, 1, 1)) == refused(ErrorCode::kUnknownProducerId));
+    CHECK_FALSE(table.truncate_to(Offset(3)));
+    table.clear();
+    for (std::int64_t id = 1; id <= 2; ++id) table.on_batch(batch_of(id, 0, 0, 1, id));
+    CHECK(table.check(batch_of(1, 0, 1, 1)) == kAccepted);
+    table.on_batch(batch_of(3, 0, 0, 1, 3));
+    CHECK(table.size() == 2);  // clear() keeps the bound
+}
+
+TEST_CASE("a batch of a producer that was forgotten and is known again is a duplicate, not out of order") {
+    ProducerTable table(2);
+    table.on_batch(batch_of(1, 0, 0, 1, 0));
+    table.on_batch(batch_of(2, 0, 0, 1, 1));
+    table.on_batch(batch_of(3, 0, 0, 1, 2));
+    table.on_batch(batch_of(1, 0, 1, 1, 3));  // of a leader that still knew it
+    CHECK(table.check(batch_of(1, 0, 0, 1)) == refused(ErrorCode::kDuplicateSequence));
+    CHECK(table.check(batch_of(1, 0, 2, 1)) == kAccepted);
+}
+
+/// The producers of the log, those that wrote last first.
+std::vector<ProducerBatch> newest_of_each(const std::vector<ProducerBatch>& log) {
+    std::vector<ProducerBatch> newest;
+    for (auto batch = log.rbegin(); batch != log.rend(); ++batch)
+        if (std::ranges::find(newest, batch->producer_id, &ProducerBatch::producer_id) == newest.end())
+            newest.push_back(*batch);
+    return newest;
+}
+
+TEST_CASE("whoever need not be forgotten is known: live, after cuts, after retention and after a rebuild") {
+    rc::check([] {
+        const auto bound = *rc::gen::inRange<std::size_t>(1, 9);
+        const std::size_t surely_known = bound + 1 - producers_forgotten_at_once(bound);
+        std::vector<ProducerBatch> log;
+        std::int32_t next[12] = {};
+        ProducerTable live(bound);
+        std::vector<std::pair<ProducerId, ProducerState>> kept;
+        std::size_t log_start = 0;  // position
+        const auto knows_all = [&](const ProducerTable& table) {
+            const std::vector<ProducerBatch> newest = newest_of_each(log);
+            for (std::size_t i = 0; i < std::min(newest.size(), surely_known); ++i) {
+                const ProducerBatch& last = newest[i];
+                RC_ASSERT(table.check(last) == ProducerVerdict(DuplicateBatch{last.base_offset, last.base_offset}));
+                ProducerBatch follows = last;
+                ++follows.base_sequence;
+                RC_ASSERT(table.check(follows) == kAccepted);
+            }
+            // Who is forgotten begins at 0 and nowhere else: nothing that is there is taken once more in the middle.
+            for (const ProducerBatch& batch : log)
+                if (batch.base_sequence > 0) RC_ASSERT(table.check(batch) != kAccepted);
+        };
+        const auto rebuild = [&] {
+            ProducerTable table(bound);
+            for (std::size_t i = log_start; i < log.size(); ++i) table.on_batch(log[i]);
+            for (const auto& [id, state] : kept) table.adopt(id, state);
+            return table;
+        };
+        for (const int step : *rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 30))) {
+            if (step < 24) {
+                const auto who = static_cast<std::size_t>(step % 12);
+                log.push_back(batch_of(static_cast<std::int64_t>(who) + 1, 0, next[who]++, 1,
+                                       static_cast<std::int64_t>(log.size())));
+                live.on_batch(log.back());
+            } else if (step < 28) {
+                const auto to = static_cast<std::size_t>(*rc::gen::inRange<std::int64_t>(
+                    static_cast<std::int64_t>(log_start), static_cast<std::int64_t>(log.size()) + 1));
+                for (std::size_t i = to; i < log.size(); ++i) --next[log[i].producer_id.value - 1];
+                log.resize(to);
+                if (!live.truncate_to(Offset(static_cast<std::int64_t>(to)))) live = rebuild();
+            } else {
+                const std::size_t from = log_start;
+                log_start = log.size();
+                const auto states = live.states_between(Offset(static_cast<std::int64_t>(from)),
+                                                        Offset(static_cast<std::int64_t>(log_start)));
+                kept.insert(kept.end(), states.begin(), states.end());
+            }
+            RC_ASSERT(live.size() <= bound);
+            knows_all(live);
+        }
+        knows_all(rebuild());
+    });
 }
 
 TEST_CASE("a kept state survives the round trip; any bytes give one or an error") {
