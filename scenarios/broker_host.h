@@ -68,6 +68,8 @@ class BrokerHost {
     void stop_telling_facts() { watch_.on_fact = nullptr; }
     /// Of the next life on: a mixed configuration is a fault like others.
     void set_config(broker::Config config) { config_ = std::move(config); }
+    /// Of the next life on: whether recovery takes promised sealed segments by their index files (L4).
+    void trust_sealed_indexes(bool trusts) { config_.trusts_sealed_indexes = trusts; }
 
   private:
     void carry_out(sim::Host& host, const broker::Effect& effect);

@@ -18,19 +18,19 @@ std::int32_t number_in(std::vector<std::string>& names, std::string_view name) {
 
 }  // namespace
 
-void CallLog::begin(checker::ClientId client, std::int64_t now_ns, decltype(checker::ClientCall::operation) operation) {
+void CallLog::begin(Lane lane, std::int64_t now_ns, decltype(checker::ClientCall::operation) operation) {
     if (is_closed_) return;
     const bool is_first = pending_
-                              .emplace(client, checker::ClientCall{client, next_call_, now_ns, now_ns,
-                                                                   checker::Outcome::kUnknown, std::move(operation)})
+                              .emplace(lane, checker::ClientCall{lane.client, next_call_, now_ns, now_ns,
+                                                                 checker::Outcome::kUnknown, std::move(operation)})
                               .second;
     CHECK(is_first);
     ++next_call_;
 }
 
-void CallLog::end(checker::ClientId client, std::int64_t now_ns, checker::Outcome outcome) {
+void CallLog::end(Lane lane, std::int64_t now_ns, checker::Outcome outcome) {
     if (is_closed_) return;
-    const auto found = pending_.find(client);
+    const auto found = pending_.find(lane);
     CHECK(found != pending_.end());
     found->second.returned_ns = now_ns;
     found->second.outcome = outcome;

@@ -1,5 +1,5 @@
 /// Everything clients asked and were told, on its way to the checker. Numbers topics and groups by name, keeps the
-/// calls that have not returned, and counts. One call at a time a client.
+/// calls that have not returned, and counts. One call at a time in each lane of a client.
 #pragma once
 
 #include <cstdint>
@@ -22,15 +22,22 @@ class CallLog {
     using NameSink = std::function<void(checker::ClientTopic, const std::string& name)>;
     CallLog(Sink sink, NameSink name_sink) : sink_(std::move(sink)), name_sink_(std::move(name_sink)) {}
 
+    /// Whose call, and which of those it has under way.
+    struct Lane {
+        checker::ClientId client;
+        std::size_t number;
+        constexpr Lane(checker::ClientId of, std::size_t lane = 0) : client(of), number(lane) {}
+        constexpr auto operator<=>(const Lane&) const = default;
+    };
     /// A call left its client at this true time.
-    void begin(checker::ClientId client, std::int64_t now_ns, decltype(checker::ClientCall::operation) operation);
+    void begin(Lane lane, std::int64_t now_ns, decltype(checker::ClientCall::operation) operation);
     /// The operation of the call that is under way, to fill in what its answer told.
     template <typename Operation>
-    Operation& operation_of(checker::ClientId client) {
-        return std::get<Operation>(pending_.at(client).operation);
+    Operation& operation_of(Lane lane) {
+        return std::get<Operation>(pending_.at(lane).operation);
     }
     /// It returned. Hands it to the sink.
-    void end(checker::ClientId client, std::int64_t now_ns, checker::Outcome outcome);
+    void end(Lane lane, std::int64_t now_ns, checker::Outcome outcome);
     /// The end of the history: whatever has not returned is told as unknown. What stories still begin and end while
     /// they are taken down, on hosts that are dead, is not told any more.
     void end_all(std::int64_t now_ns);
@@ -44,7 +51,7 @@ class CallLog {
   private:
     Sink sink_;
     NameSink name_sink_;
-    std::map<checker::ClientId, checker::ClientCall> pending_;
+    std::map<Lane, checker::ClientCall> pending_;
     std::vector<std::string> topics_;
     std::vector<std::string> groups_;
     std::int64_t next_call_ = 1;

@@ -54,28 +54,48 @@ Duration Client::retry_pause() const {
     return milliseconds(workload_->plan->settings[Setting::kRetryPauseMs]);
 }
 
-void Client::begin_call(decltype(checker::ClientCall::operation) operation) {
-    calls().begin(id_, true_now_ns(), std::move(operation));
+void Client::begin_call(decltype(checker::ClientCall::operation) operation, std::size_t lane) {
+    calls().begin({id_, lane}, true_now_ns(), std::move(operation));
 }
 
-void Client::end_call(checker::Outcome outcome) {
-    calls().end(id_, true_now_ns(), outcome);
+void Client::end_call(checker::Outcome outcome, std::size_t lane) {
+    calls().end({id_, lane}, true_now_ns(), outcome);
 }
 
 CallReply Client::await_call(BrokerId broker, clients::RequestBody body, Duration timeout) {
-    const clients::Request request{CorrelationId(next_correlation_++), std::move(body)};
-    host_->send(host_of(broker), encode_client_frame(request), kRequestTag);
-    const Instant deadline = host_->local_now() + timeout;
-    while (std::optional<sim::Arrival> arrival = host_->await_arrival_until(deadline)) {
-        std::optional<CallReply> reply = reply_from(*arrival, broker);
-        if (!reply) continue;
-        if (reply->end == CallEnd::kNoAnswer) host_->close_connection(host_of(broker));
-        return *std::move(reply);
-    }
-    return {CallEnd::kHostDied, {}};
+    return std::move(await_calls(broker, {std::move(body)}, timeout).front());
 }
 
-std::optional<CallReply> Client::reply_from(const sim::Arrival& arrival, BrokerId broker) {
+std::vector<CallReply> Client::await_calls(BrokerId broker, std::vector<clients::RequestBody> bodies,
+                                           Duration timeout) {
+    const CorrelationId first(next_correlation_);
+    for (clients::RequestBody& body : bodies) {
+        const clients::Request request{CorrelationId(next_correlation_++), std::move(body)};
+        host_->send(host_of(broker), encode_client_frame(request), kRequestTag);
+    }
+    std::vector<CallReply> replies(bodies.size(), CallReply{CallEnd::kHostDied, {}});
+    std::size_t missing_count = bodies.size();
+    const Instant deadline = host_->local_now() + timeout;
+    while (missing_count > 0) {
+        const std::optional<sim::Arrival> arrival = host_->await_arrival_until(deadline);
+        if (!arrival) return replies;
+        std::optional<CallReply> reply = reply_from(*arrival, broker, first);
+        if (!reply) continue;
+        if (reply->end == CallEnd::kNoAnswer) {
+            host_->close_connection(host_of(broker));
+            for (CallReply& each : replies)
+                if (each.end == CallEnd::kHostDied) each.end = CallEnd::kNoAnswer;
+            return replies;
+        }
+        CallReply& place = replies[static_cast<std::size_t>(reply->answer.correlation_id.value - first.value)];
+        if (place.end != CallEnd::kHostDied) continue;  // the frame was doubled on its way
+        place = *std::move(reply);
+        --missing_count;
+    }
+    return replies;
+}
+
+std::optional<CallReply> Client::reply_from(const sim::Arrival& arrival, BrokerId broker, CorrelationId first) const {
     if (std::holds_alternative<sim::DeadlinePassed>(arrival)) return CallReply{};
     if (const auto* broken = std::get_if<sim::ConnectionBroken>(&arrival))
         return broken->peer == host_of(broker) ? std::optional(CallReply{}) : std::nullopt;
@@ -83,9 +103,22 @@ std::optional<CallReply> Client::reply_from(const sim::Arrival& arrival, BrokerI
     if (frame == nullptr || frame->from != host_of(broker)) return std::nullopt;
     Result<clients::Answer, DecodeError> answer = decode_answer_frame(frame->frame);
     if (!answer) return CallReply{};  // a damaged frame: the stream behind it cannot be trusted
-    const bool is_late = answer->correlation_id.value != next_correlation_ - 1;
+    const bool is_late = answer->correlation_id < first || answer->correlation_id.value >= next_correlation_;
     if (is_late) return std::nullopt;
     return CallReply{CallEnd::kAnswered, *std::move(answer)};
+}
+
+std::vector<CallReply> Client::await_leader_calls(std::vector<clients::RequestBody> bodies, Duration timeout) {
+    std::vector<CallReply> replies = await_calls(target_, std::move(bodies), timeout);
+    const CallReply& first = replies.front();
+    const bool is_answered = first.end == CallEnd::kAnswered;
+    const BrokerId hint = is_answered ? first.answer.leader_hint : BrokerId{};
+    const bool is_refused = is_answered && is_for_another_host(first.error());
+    if (is_refused && hint.value >= 1 && hint.value <= workload_->broker_count && hint != target_)
+        target_ = hint;
+    else if (!is_answered || is_refused || first.error() == ErrorCode::kLeaderNotAvailable)
+        try_next_host();
+    return replies;
 }
 
 void Client::try_next_host() {

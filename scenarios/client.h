@@ -62,6 +62,10 @@ class Client {
 
     /// Asks this broker and waits. No answer in time, or a broken connection, ends the connection.
     CallReply await_call(BrokerId broker, clients::RequestBody body, Duration timeout);
+    /// Asks it all at once, and waits for every answer, in the order of the requests.
+    std::vector<CallReply> await_calls(BrokerId broker, std::vector<clients::RequestBody> bodies, Duration timeout);
+    /// ... whom it takes for the leader; looks elsewhere next time if that was none.
+    std::vector<CallReply> await_leader_calls(std::vector<clients::RequestBody> bodies, Duration timeout);
     /// Asks whom it takes for the leader; follows up to three hints, else tries each host in turn (G7). Only refusals
     /// that changed nothing are passed on to the next host.
     CallReply await_leader_call(const clients::RequestBody& body, Duration timeout);
@@ -78,8 +82,9 @@ class Client {
     /// False once the host is dead.
     bool await_pause(Duration at_most);
 
-    void begin_call(decltype(checker::ClientCall::operation) operation);
-    void end_call(checker::Outcome outcome);
+    /// Calls that are under way together are in different lanes.
+    void begin_call(decltype(checker::ClientCall::operation) operation, std::size_t lane = 0);
+    void end_call(checker::Outcome outcome, std::size_t lane = 0);
 
     [[nodiscard]] checker::ClientId id() const { return id_; }
     [[nodiscard]] sim::Host& host() const { return *host_; }
@@ -91,7 +96,8 @@ class Client {
     [[nodiscard]] Duration retry_pause() const;
 
   private:
-    std::optional<CallReply> reply_from(const sim::Arrival& arrival, BrokerId broker);
+    /// Nothing for what is no answer to a request from `first` on.
+    std::optional<CallReply> reply_from(const sim::Arrival& arrival, BrokerId broker, CorrelationId first) const;
     void try_next_host();
 
     Workload* workload_;

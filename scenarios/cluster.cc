@@ -5,6 +5,7 @@
 
 #include "scenarios/call_text.h"
 #include "scenarios/match_witness.h"
+#include "sim/rng.h"
 
 namespace tidelock::scenarios {
 
@@ -56,6 +57,12 @@ namespace {
 std::int32_t damage_tolerated(const Plan& plan) {
     const auto minority = static_cast<std::int32_t>((plan.settings[Setting::kBrokers] - 1) / 2);
     return std::min(checker::destroyed_copies_tolerated(checker_settings(plan)), minority);
+}
+
+/// Drawn for each boot.
+bool does_trust_indexes(const Plan& plan, BrokerId broker, std::uint32_t life) {
+    sim::Rng rng(plan.seed, "trust-indexes", (std::uint64_t{life} << 8U) | static_cast<std::uint64_t>(broker.value));
+    return rng.between(0, 999) < plan.settings[Setting::kTrustIndexesPermille];
 }
 
 }  // namespace
@@ -144,6 +151,7 @@ void Cluster::live(BrokerId broker, sim::Host& host) {
     tell_checker(checker::BrokerBooted{broker, host.life()});
     refusals_[index(broker)].clear();
     if (first_boot_watcher_ && host.disk().list().empty()) first_boot_watcher_(broker);
+    broker_host(broker).trust_sealed_indexes(does_trust_indexes(plan_, broker, host.life()));
     broker_host(broker).run(host);
     tell_checker(checker::BrokerKilled{broker, is_losing_power_});
     if (death_watcher_) death_watcher_(broker);

@@ -58,6 +58,8 @@ broker::Config broker_config(const Settings& settings, BrokerId id) {
     config.raft_log_entries_max = int32_of(settings, Setting::kRaftLogEntriesMax);
     config.raft_entries_per_append_max = int32_of(settings, Setting::kRaftEntriesPerAppendMax);
     config.raft_append_window_max = int32_of(settings, Setting::kRaftAppendWindowMax);
+    config.raft_snapshot_chunk_bytes_max = int32_of(settings, Setting::kRaftSnapshotChunkBytesMax);
+    config.producers_max = int32_of(settings, Setting::kProducersRemembered);
     config.internal_spare_records = int32_of(settings, Setting::kInternalSpareRecords);
     config.isr_lag = milliseconds(settings[Setting::kIsrLagMs]);
     if (settings[Setting::kReplicaLagTimeoutMs] > 0)
@@ -129,6 +131,7 @@ checker::Settings checker_settings(const Plan& plan) {
     const std::optional<std::int64_t> retention = smallest_retention(plan);
     settings.retention_enabled = retention.has_value();
     settings.retention_records_min = retention.value_or(0);
+    settings.producers_max = static_cast<std::size_t>(plan.settings[Setting::kProducersRemembered]);
     settings.unlimited_faults = plan.settings[Setting::kUnlimitedFaults] != 0;
     return settings;
 }

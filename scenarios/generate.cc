@@ -51,6 +51,7 @@ void add_clients(Plan& plan) {
         producer.acks = draw_acks(rng, settings);
         producer.interval_ms = settings[Setting::kProduceIntervalMs];
         producer.records_per_call = settings[Setting::kRecordsPerCall];
+        if (producer.is_idempotent) producer.in_flight_max = draw(rng, {1, settings[Setting::kInFlightMax]});
         plan.producers.push_back(producer);
     }
     for (std::int32_t id = 1; id <= settings[Setting::kConsumers]; ++id)

@@ -26,6 +26,7 @@ struct ProducerPlan {
     PlannedAcks acks = PlannedAcks::kAll;
     std::int64_t interval_ms = 0;  // between calls, on average
     std::int64_t records_per_call = 1;
+    std::int64_t in_flight_max = 1;  // batches under way together, to one partition; more than one needs an id
     bool operator==(const ProducerPlan&) const = default;
 };
 struct ConsumerPlan {

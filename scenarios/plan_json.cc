@@ -43,9 +43,10 @@ std::string settings_json(const Settings& settings) {
 }
 
 std::string to_text(const ProducerPlan& producer) {
-    return fmt::format(R"({{"id": {}, "idempotent": {}, "acks": "{}", "interval_ms": {}, "records_per_call": {}}})",
-                       producer.id, producer.is_idempotent, name_of(producer.acks), producer.interval_ms,
-                       producer.records_per_call);
+    return fmt::format(
+        R"({{"id": {}, "idempotent": {}, "acks": "{}", "interval_ms": {}, "records_per_call": {}, "in_flight_max": {}}})",
+        producer.id, producer.is_idempotent, name_of(producer.acks), producer.interval_ms, producer.records_per_call,
+        producer.in_flight_max);
 }
 std::string to_text(const ConsumerPlan& consumer) {
     return fmt::format(R"({{"id": {}, "poll_wait_ms": {}}})", consumer.id, consumer.poll_wait_ms);
@@ -88,6 +89,7 @@ bool read(ObjectReader& object, ProducerPlan& producer, Plan&) {
     object.require("interval_ms");
     object.integer("interval_ms", {1, kMsBounds.max}, producer.interval_ms);
     object.integer("records_per_call", {1, 1'000}, producer.records_per_call);
+    object.integer("in_flight_max", {1, info_of(Setting::kInFlightMax).max}, producer.in_flight_max);
     return true;
 }
 bool read(ObjectReader& object, ConsumerPlan& consumer, Plan&) {

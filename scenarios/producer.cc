@@ -77,7 +77,7 @@ class Producer {
             return await_replacement();
         if (zombie_ && orders_.zombie_until_ns <= client_.true_now_ns()) return await_zombie_return();
         if (is_late_retry_due()) return await_late_retry();
-        return await_batch(identity_);
+        return is_run_due() ? await_run() : await_batch(identity_);
     }
 
     /// Now and then a batch that was acknowledged arrives again, with others acknowledged since: a duplicate's answer
@@ -101,7 +101,8 @@ class Producer {
         const CallReply reply = client_.await_leader_call(clients::InitProducerIdRequest{}, client_.call_timeout());
         const bool is_given = take_identity(reply, identity_);
         if (is_given)
-            client_.calls().operation_of<checker::InitProducerIdCall>(client_.id()).producer_id = identity_.producer_id;
+            client_.calls().operation_of<checker::InitProducerIdCall>({client_.id()}).producer_id =
+                identity_.producer_id;
         client_.end_call(reply.outcome());
         return is_given;
     }
@@ -141,6 +142,28 @@ class Producer {
         batch.identity = &identity;
         const TopicPartition partition{batch.topic.id, batch.partition};
         if (plan_.is_idempotent) batch.base_sequence = identity.next_sequence[partition];
+        fill(batch);
+        return batch;
+    }
+
+    /// The one that goes to the same partition behind it.
+    Batch make_next(const Batch& before) {
+        Batch batch;
+        batch.topic = before.topic;
+        batch.partition = before.partition;
+        batch.identity = before.identity;
+        batch.base_sequence = sequence_behind(before);
+        fill(batch);
+        return batch;
+    }
+
+    static std::int32_t sequence_behind(const Batch& batch) {
+        return clients::sequence_after(batch.base_sequence, static_cast<std::int32_t>(batch.values.size()));
+    }
+
+    /// With new records.
+    void fill(Batch& batch) {
+        const Identity& identity = *batch.identity;
         storage::BatchOptions options;
         options.producer_id = identity.producer_id;
         options.producer_epoch = identity.producer_epoch;
@@ -157,7 +180,6 @@ class Producer {
             builder.add(client_.true_now_ns() / 1'000'000, std::nullopt, value.span());
         }
         batch.bytes = builder.build();
-        return batch;
     }
 
     /// Sends one new batch until its fate is known or it is given up. False: the host died.
@@ -168,7 +190,8 @@ class Producer {
             const Sent sent = await_attempt(batch);
             if (sent == Sent::kHostDied) return false;
             if (sent == Sent::kAppended) {
-                note_sequence(batch);
+                is_open_ = false;
+                note_acknowledged(batch);
                 return true;
             }
             is_open_ = is_open_ || sent == Sent::kOpen;
@@ -180,16 +203,81 @@ class Producer {
         return true;
     }
 
+    bool is_run_due() {
+        return plan_.in_flight_max > 1 && plan_.is_idempotent && random_.below(kRoundsBetweenRuns) == 0;
+    }
+
+    /// Sends several batches to one partition without waiting for the answers between them, and again whatever is not
+    /// known to be there, until all of them are or they are given up. False: the host died.
+    bool await_run() {
+        std::vector<Batch> run{make_batch(identity_)};
+        const std::int64_t length = random_.between(2, plan_.in_flight_max);
+        while (std::ssize(run) < length) run.push_back(make_next(run.back()));
+        for (std::int64_t tries = 0; tries <= client_.workload().plan->settings[Setting::kProduceRetries]; ++tries) {
+            if (orders_.crash_count > 0) return crash_during(run.front());
+            const std::optional<bool> may_go_on = await_run_attempt(run);
+            if (!may_go_on) return false;
+            if (run.empty()) return true;
+            if (!*may_go_on || client_.workload().are_producers_done) break;
+            if (!client_.await_pause(client_.retry_pause())) return false;
+        }
+        give_up(identity_);
+        return true;
+    }
+
+    /// Sends the run in one go, and takes out of it what is known to be in the log. Empty: the host died; false: trying
+    /// again has no sense.
+    std::optional<bool> await_run_attempt(std::vector<Batch>& run) {
+        std::vector<clients::RequestBody> requests;
+        for (std::size_t lane = 0; lane < run.size(); ++lane) {
+            client_.begin_call(call_of(run[lane]), lane);
+            requests.emplace_back(request_of(run[lane]));
+        }
+        const std::vector<CallReply> replies = client_.await_leader_calls(std::move(requests), client_.call_timeout());
+        std::vector<Batch> left;
+        bool may_go_on = true;
+        bool has_died = false;
+        for (std::size_t lane = 0; lane < run.size(); ++lane) {
+            const Sent sent = take_reply(replies[lane], lane);
+            has_died = has_died || sent == Sent::kHostDied;
+            if (sent == Sent::kAppended) {
+                note_acknowledged(run[lane]);
+                continue;
+            }
+            is_open_ = is_open_ || sent == Sent::kOpen;
+            // Behind one that is missing the others have to be out of order.
+            const bool is_behind_gap = !left.empty() && is_sequence_error(replies[lane].error());
+            if (sent == Sent::kRefused && !may_retry_refused_ && !is_behind_gap) may_go_on = false;
+            left.push_back(run[lane]);
+        }
+        if (has_died) return std::nullopt;
+        run = std::move(left);
+        may_retry_refused_ = may_go_on;
+        if (run.empty()) is_open_ = false;
+        return may_go_on;
+    }
+
+    static bool is_sequence_error(ErrorCode error) {
+        return error == ErrorCode::kOutOfOrderSequence || error == ErrorCode::kUnknownProducerId;
+    }
+
     Sent await_attempt(Batch& batch) {
         client_.begin_call(call_of(batch));
         const CallReply reply = client_.await_leader_call(request_of(batch), client_.call_timeout());
+        return take_reply(reply, 0);
+    }
+
+    /// Ends the call of that lane. Of a refusal, may_retry_refused_ says whether it may be tried again.
+    Sent take_reply(const CallReply& reply, std::size_t lane) {
         const checker::Outcome outcome = outcome_of(reply);
-        if (const auto* answer = std::get_if<clients::ProduceAnswer>(&reply.answer.body);
-            reply.is_ok() && answer != nullptr && answer->base_offset.value >= 0)
-            client_.calls().operation_of<checker::ProduceCall>(client_.id()).base_offset = answer->base_offset;
-        if (reply.end == CallEnd::kAnswered)
-            client_.calls().operation_of<checker::ProduceCall>(client_.id()).error = reply.error();
-        client_.end_call(outcome);
+        if (reply.end == CallEnd::kAnswered) {
+            auto& call = client_.calls().operation_of<checker::ProduceCall>({client_.id(), lane});
+            const auto* answer = std::get_if<clients::ProduceAnswer>(&reply.answer.body);
+            if (reply.is_ok() && answer != nullptr && answer->base_offset.value >= 0)
+                call.base_offset = answer->base_offset;
+            call.error = reply.error();
+        }
+        client_.end_call(outcome, lane);
         if (reply.end == CallEnd::kHostDied) return Sent::kHostDied;
         if (outcome == checker::Outcome::kOk) return Sent::kAppended;
         if (outcome == checker::Outcome::kUnknown) return Sent::kOpen;
@@ -223,12 +311,12 @@ class Producer {
         return is_alive;
     }
 
-    void note_sequence(const Batch& batch) {
-        is_open_ = false;
+    void note_acknowledged(const Batch& batch) {
         if (!plan_.is_idempotent) return;
-        const TopicPartition partition{batch.topic.id, batch.partition};
-        batch.identity->next_sequence[partition] =
-            clients::sequence_after(batch.base_sequence, static_cast<std::int32_t>(batch.values.size()));
+        std::int32_t& next = batch.identity->next_sequence[TopicPartition{batch.topic.id, batch.partition}];
+        // In a run, the answer to an earlier batch may come after that to a later one.
+        const std::int32_t behind = sequence_behind(batch);
+        if (clients::sequence_after(behind, -next) < std::numeric_limits<std::int32_t>::max() / 2) next = behind;
         if (batch.identity != &identity_) return;
         const std::pair life(identity_.producer_id, identity_.producer_epoch);
         if (acknowledged_by_ != life) acknowledged_.clear();
@@ -236,6 +324,7 @@ class Producer {
         if (acknowledged_.size() == kAcknowledgedKept) acknowledged_.erase(acknowledged_.begin());
         acknowledged_.push_back(batch);
     }
+
     /// A batch that may be in the log must not share its sequence with another: the next one needs a new life. One that
     /// was refused for sure left no trace.
     void give_up(Identity& identity) {
@@ -263,7 +352,8 @@ class Producer {
 
     static constexpr std::int64_t kRoundsBetweenMetadata = 24;
     static constexpr std::uint64_t kRoundsBetweenLateRetries = 12;
-    static constexpr std::size_t kAcknowledgedKept = 4;
+    static constexpr std::uint64_t kRoundsBetweenRuns = 2;
+    static constexpr std::size_t kAcknowledgedKept = 8;  // more than a broker knows the offsets of
 
     Client& client_;
     const ProducerPlan& plan_;
