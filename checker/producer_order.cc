@@ -109,12 +109,14 @@ void ProducerOrder::judge(const Context& context, const BrokerView& broker, cons
     for (std::size_t at = copy.batches.first_ending_past(partition.table, known.judged_end); at < log.size(); ++at)
         judge_batch(context, *number, partition.table.summary(log[at]), known, false);
     const auto last = known.producers.find(refused.producer_id);
-    if (last == known.producers.end() || last->second.last_offset < copy.log_start_offset) return;
+    if (last == known.producers.end()) return;
+    const bool is_retained = last->second.last_offset >= copy.log_start_offset;
     // A leader of the past has not heard of what was confirmed without it.
     const BatchNumber held = copy.batches.holding(partition.table, last->second.last_offset);
-    if (held == kNoBatch || partition.table.summary(held).producer_id != refused.producer_id) return;
+    if (is_retained && (held == kNoBatch || partition.table.summary(held).producer_id != refused.producer_id)) return;
     if (is_unknown && may_be_forgotten(context, known, last->second))
         return note_forgotten(*number, refused.producer_id);
+    if (!is_retained) return;  // clients judge what is kept of it (T2)
     const bool is_next = last->second.producer_epoch == refused.producer_epoch &&
                          clients::sequence_after(last->second.last_sequence, 1) == refused.base_sequence;
     if (!is_unknown && !is_next) return;

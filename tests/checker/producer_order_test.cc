@@ -150,6 +150,11 @@ TEST_CASE("V10, V21: a producer may be forgotten for others that wrote since, an
         tell(Outcome::kFailed, 0, kUnknownProducerId);
         REQUIRE(story.breaks("producer-order") != may_be_forgotten);
     }
+    SECTION("it is refused as nobody's, its batch taken by retention") {
+        story.see(1, broker::LogStartAdvanced{kX0, Offset(1)}).see(1, refusal(9, 1, kUnknownProducerId));
+        tell(Outcome::kFailed, 0, kUnknownProducerId);
+        REQUIRE(story.breaks("producer-order") != may_be_forgotten);
+    }
     SECTION("it begins anew") {
         story.confirm(1, {2, 3}, sent_by(9, 3, 0));
         REQUIRE(story.breaks("producer-order") != may_be_forgotten);
