@@ -5,8 +5,9 @@
 namespace tidelock::checker {
 namespace {
 
+/// Not of one batch alone: a rotten header may name any epoch and any offset.
 std::uint64_t key_of(LeaderEpoch leader_epoch, Offset base_offset) {
-    return (static_cast<std::uint64_t>(leader_epoch.value) << 44) ^ static_cast<std::uint64_t>(base_offset.value);
+    return (static_cast<std::uint64_t>(leader_epoch.value) << 32) ^ static_cast<std::uint64_t>(base_offset.value);
 }
 
 }  // namespace
@@ -17,13 +18,16 @@ bool is_same_batch(const broker::BatchSummary& a, const broker::BatchSummary& b)
 
 std::optional<BatchNumber> BatchTable::find(LeaderEpoch leader_epoch, Offset base_offset) const {
     const std::optional<std::uint32_t> number = by_name_.find(key_of(leader_epoch, base_offset));
-    if (!number) return std::nullopt;
-    return BatchNumber(*number);
+    for (BatchNumber batch(number.value_or(kNoBatch.value)); batch != kNoBatch; batch = at(batch).older) {
+        const broker::BatchSummary& named = at(batch).summary;
+        if (named.leader_epoch == leader_epoch && named.base_offset == base_offset) return batch;
+    }
+    return std::nullopt;
 }
 
 std::optional<BatchNumber> BatchTable::find_same(const broker::BatchSummary& summary) const {
-    const std::optional<BatchNumber> newest = find(summary.leader_epoch, summary.base_offset);
-    for (BatchNumber batch = newest.value_or(kNoBatch); batch != kNoBatch; batch = at(batch).older) {
+    const std::optional<std::uint32_t> newest = by_name_.find(key_of(summary.leader_epoch, summary.base_offset));
+    for (BatchNumber batch(newest.value_or(kNoBatch.value)); batch != kNoBatch; batch = at(batch).older) {
         if (is_same_batch(at(batch).summary, summary)) return batch;
     }
     return std::nullopt;
@@ -35,7 +39,7 @@ BatchNumber BatchTable::intern(const broker::BatchSummary& summary, BatchNumber 
         if (batch.previous == kNoBatch) batch.previous = previous;
         return *known;
     }
-    const BatchNumber older = find(summary.leader_epoch, summary.base_offset).value_or(kNoBatch);
+    const BatchNumber older(by_name_.find(key_of(summary.leader_epoch, summary.base_offset)).value_or(kNoBatch.value));
     const BatchNumber batch(static_cast<std::uint32_t>(batches_.size()));
     batches_.push_back(KnownBatch{summary, previous, older});
     by_name_.put(key_of(summary.leader_epoch, summary.base_offset), batch.value);

@@ -23,7 +23,7 @@ inline constexpr BatchNumber kNoBatch{std::numeric_limits<std::uint32_t>::max()}
 struct KnownBatch {
     broker::BatchSummary summary;
     BatchNumber previous;
-    BatchNumber older;  // another batch of this name; only where there are no leader epochs (`static`)
+    BatchNumber older;  // another batch that is looked up together with this one; of this name only in `static`
 };
 
 /// True when both are one batch: same place, same bytes.

@@ -3,6 +3,7 @@
 
 #include "checker/catalogue.h"
 #include "checker/hash_index.h"
+#include "checker/log_history.h"
 #include "checker/progress.h"
 #include "tests/checker/story.h"
 
@@ -135,6 +136,17 @@ TEST_CASE("a broken rule is reported a few times and counted always") {
     REQUIRE(log.count_of(InvariantId::kProgress) == 10);
     REQUIRE(log.wants(InvariantId::kCutSafe));
     REQUIRE_FALSE(log.wants(InvariantId::kProgress));
+}
+
+TEST_CASE("a batch whose epoch rotted does not stand for the one that was there") {
+    for (const int epoch : {1 + (1 << 20), 1 + (1 << 24), 1 + (1 << 30)}) {
+        BatchTable table;
+        const BatchNumber whole = table.intern(summary_of({2, 1}), kNoBatch);
+        const BatchNumber rotten = table.intern(summary_of({2, epoch, 1, 77}), kNoBatch);
+        REQUIRE(table.find(LeaderEpoch(1), Offset(2)) == whole);
+        REQUIRE(table.find(LeaderEpoch(epoch), Offset(2)) == rotten);
+        REQUIRE(table.find_same(summary_of({2, 1})) == whole);
+    }
 }
 
 TEST_CASE("the hash index finds what was put last under a key") {
