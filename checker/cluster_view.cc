@@ -164,7 +164,7 @@ void ClusterView::begin_life(BrokerId id, std::uint32_t life) {
     broker.leadership.reset();
     broker.following.reset();
     for (CopyView& copy : broker.copies) {
-        copy.recovered = false;
+        copy.recovered = copy.is_told = false;
         copy.high_watermark = Offset(0);
         copy.leader_epoch.reset();
         copy.told_under.reset();
@@ -307,7 +307,7 @@ void ClusterView::create_partitions(BrokerView& broker, TopicId topic, std::int3
     for (std::int32_t index = 0; index < partitions; ++index) {
         // A topic told again at boot changes nothing; after a lost disk the copies are new and empty.
         CopyView& copy = copy_of(broker, number_of(TopicPartition{topic, PartitionIndex(index)}));
-        copy.exists = true;
+        copy.exists = copy.is_told = true;
     }
 }
 

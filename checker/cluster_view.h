@@ -39,6 +39,7 @@ struct CopyView {
     bool exists = false;
     bool damaged = false;    // the broker says so (L4); counts for nothing until recopied
     bool recovered = false;  // seen in this life
+    bool is_told = false;    // in this life the broker has said that it has the partition, records or not
     Offset log_start_offset;
     Offset log_end_offset;
     Offset durable_end_offset;

@@ -125,7 +125,7 @@ struct ViewUpdate {
         const PartitionNumber number = view.number_of(o.partition);
         CopyView& copy = view.copy_of(broker, number);
         BatchTable& table = partition(number).table;
-        copy.exists = copy.recovered = true;
+        copy.exists = copy.recovered = copy.is_told = true;
         copy.batches.cut_tail(table, o.batch.base_offset);
         copy.batches.push(table.intern(o.batch, copy.batches.back()));
         copy.log_end_offset = o.batch.last_offset + 1;
@@ -135,7 +135,7 @@ struct ViewUpdate {
         const PartitionNumber number = view.number_of(o.partition);
         CopyView& copy = view.copy_of(broker, number);
         BatchTable& table = partition(number).table;
-        copy.exists = copy.recovered = true;
+        copy.exists = copy.recovered = copy.is_told = true;
         copy.reset_pending = false;  // a reset that was not durable may not have happened
         copy.damaged = o.damaged;
         if (o.damaged) lose_to_fault(copy);

@@ -12,7 +12,9 @@ std::int32_t shown_partitions(const ClusterView& view, const BrokerView& broker,
     if (!broker.shows(topic)) return 0;
     std::int32_t count = 0;
     for (std::uint32_t at = 0; at < view.partitions().size(); ++at) {
-        const bool is_there = view.copy(broker, PartitionNumber(at)).exists;
+        const CopyView& copy = view.copy(broker, PartitionNumber(at));
+        // A write of topics that nobody waited for may be the one that a boot finds.
+        const bool is_there = copy.exists && (copy.is_told || !broker.started);
         if (is_there && view.partitions()[at].partition.topic == topic) ++count;
     }
     return count;

@@ -28,6 +28,19 @@ TEST_CASE("V7: a topic is told to be there when everybody who is waited for has 
         REQUIRE_THAT(with_topic_at({1, 2}).fact(told(2)).message("isr-complete"),
                      Contains("broker 3") && Contains("F2"));
     }
+    SECTION("a member lacks it since its last boot") {
+        Story story = with_topic_at({1, 2, 3});
+        REQUIRE(story.kill(3).boot(3).fact(told(2)).breaks("isr-complete"));
+    }
+    SECTION("a member has it, and is down") {
+        REQUIRE(with_topic_at({1, 2, 3}).kill(3).fact(told(2)).broken() == kNothing);
+    }
+    SECTION("another life of the name vanished with a boot of its leader") {
+        Story story = with_topic_at({1});
+        story.kill(1).boot(1).lead(1, 2);
+        for (const int broker : {1, 2, 3}) story.see(broker, broker::TopicCreated{TopicId(9), "new", 2});
+        REQUIRE(story.fact(told(2)).broken() == kNothing);
+    }
     SECTION("a member lacks a partition") {
         Story story = with_topic_at({1, 2, 3});
         for (const int broker : {1, 2}) story.see(broker, broker::TopicGrown{kNew, 3});
