@@ -138,6 +138,19 @@ TEST_CASE("G9 a caretaker goes on trying, one eligible member after the other") 
     CHECK(told == std::vector<int>{2, 3, 2, 3, 2, 3, 2, 3});
 }
 
+TEST_CASE("G9 a caretaker that may lead now hands over no more, and its claim is taken") {
+    Rig rig = caretaker({BrokerId(3)});
+    rig.receive(2, rig.accepted_by(2, 1));
+    rig.receive(3, rig.accepted_by(3, 1));
+    rig.apply(TimerFired{TimerKind::kHeartbeat});
+    REQUIRE(rig.sent<TimeoutNow>(3).size() == 1);
+    rig.apply(EligibilityChanged{Eligibility::kMayLead});
+    REQUIRE(rig.all<BecameLeader>() == std::vector<BecameLeader>{{Term(2), false}});
+    rig.apply(Proposed{EntryKind::kClaim, {}});
+    CHECK_FALSE(rig.has<ProposalRefused>());
+    CHECK(rig.has<EntriesAppended>());
+}
+
 TEST_CASE("G9 a caretaker waits while nobody eligible is reachable, and goes when its majority does") {
     Rig rig = caretaker({BrokerId(3)});
     for (int beat = 0; beat < 20; ++beat) {
