@@ -42,6 +42,7 @@ const std::vector<Ban>& bans() {
         {R"(\bvirtual\b|\boverride\b)", "machines are values", {"protocol"}},
         {R"(^\s*#\s*define (?!CHECK\()\w+\()", "no macros but CHECK", kCore},
         {R"(\b(lso|leo|hw)\b)", "spell log ends out: last_stable_offset, log_end_offset, high_watermark", kCore},
+        {R"(^\s*rc::check\()", "whether the law held goes nowhere: check_law fails the test", {"tests"}},
         {R"(\b(TODO|FIXME|XXX)\b)",
          "finish it or file it",
          {"protocol", "sim", "checker", "scenarios", "reports", "tools", "tests"}},

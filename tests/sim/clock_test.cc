@@ -1,7 +1,6 @@
 /// A host's clocks as functions of true time.
 #include "sim/clock.h"
-
-#include <rapidcheck.h>
+#include "tests/law.h"
 
 #include <catch2/catch.hpp>
 
@@ -60,7 +59,7 @@ TEST_CASE("a reboot starts the monotonic clock anew, the wall clock goes on") {
 }
 
 TEST_CASE("true_time_of is the first moment at which the clock shows at least that") {
-    rc::check("inverse", [] {
+    check_law("inverse", [] {
         HostClock clock;
         const TimeNs now(*rc::gen::inRange<std::int64_t>(0, 1'000'000'000'000));
         clock.set_drift(now, *rc::gen::inRange<std::int32_t>(-900'000, 900'000));

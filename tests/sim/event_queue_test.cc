@@ -1,7 +1,6 @@
 /// The future is popped in the order (time, seeded tie-break, sequence), and only what was not cancelled.
 #include "sim/event_queue.h"
-
-#include <rapidcheck.h>
+#include "tests/law.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -37,7 +36,7 @@ TEST_CASE("ties in time are broken by the seed: same seed same order, another se
 }
 
 TEST_CASE("pushes, pops and cancels in any mix agree with a sorted list") {
-    rc::check("queue against model", [] {
+    check_law("queue against model", [] {
         EventQueue queue(Rng(1));
         std::multimap<std::int64_t, std::uint64_t> model;  // time -> number
         std::vector<std::pair<EventHandle, std::uint64_t>> handles;

@@ -1,13 +1,12 @@
 /// Chance is named, integer, and the same everywhere.
 #include "sim/rng.h"
 
-#include <rapidcheck.h>
-
 #include <catch2/catch.hpp>
 #include <vector>
 
 #include "sim/choice.h"
 #include "sim/distribution.h"
+#include "tests/law.h"
 
 using namespace tidelock;
 using namespace tidelock::sim;
@@ -29,7 +28,7 @@ TEST_CASE("the numbers of a stream are pinned: another compiler must draw the sa
 }
 
 TEST_CASE("bounded draws stay inside their bounds and reach both ends") {
-    rc::check("between", [] {
+    check_law("between", [] {
         const auto low = *rc::gen::inRange<std::int64_t>(-1000, 1000);
         const auto high = *rc::gen::inRange<std::int64_t>(low, low + 50);
         Rng stream(*rc::gen::arbitrary<std::uint64_t>());

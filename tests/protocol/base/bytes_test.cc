@@ -1,9 +1,9 @@
 // Bytes, reader and writer: what is written is read back, and any bytes at all give a value or a failure.
-#include <rapidcheck.h>
 #include <catch2/catch.hpp>
 
 #include "protocol/base/bytes.h"
 #include "protocol/base/crc32c.h"
+#include "tests/law.h"
 
 namespace tidelock {
 
@@ -14,7 +14,7 @@ TEST_CASE("crc32c matches the published check value, by instruction and by table
 }
 
 TEST_CASE("crc32c by instruction equals crc32c by table, in one piece and in two") {
-    rc::check([](const std::vector<std::uint8_t>& content) {
+    check_law([](const std::vector<std::uint8_t>& content) {
         const auto all = std::as_bytes(std::span(content));
         const std::size_t half = content.size() / 2;
         RC_ASSERT(crc32c(all) == crc32c_extend_portable(0, all));
@@ -23,7 +23,7 @@ TEST_CASE("crc32c by instruction equals crc32c by table, in one piece and in two
 }
 
 TEST_CASE("a varint survives the round trip") {
-    rc::check([](std::int64_t number) {
+    check_law([](std::int64_t number) {
         ByteWriter out;
         out.varint(number);
         ByteReader in(out.span());

@@ -1,10 +1,10 @@
 // The client messages and their error codes: round trips, total decoding, an answer for every request.
-#include <rapidcheck.h>
 #include <catch2/catch.hpp>
 
 #include <set>
 
 #include "protocol/clients/messages.h"
+#include "tests/law.h"
 
 namespace tidelock::clients {
 namespace {
@@ -105,7 +105,7 @@ TEST_CASE("cut short or with a byte too many, a message is an error") {
 }
 
 TEST_CASE("any bytes give a message or an error, and what was read is written back the same") {
-    rc::check([](std::vector<std::uint8_t> content) {
+    check_law([](std::vector<std::uint8_t> content) {
         if (!content.empty()) content[0] = static_cast<std::uint8_t>(content[0] % 16);
         const Bytes bytes = Bytes::copy_of(std::as_bytes(std::span(content)));
         if (const auto request = decode_request(bytes)) RC_ASSERT(bytes_of(*request) == bytes);

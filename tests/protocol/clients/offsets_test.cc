@@ -1,10 +1,10 @@
 // Committed offsets (T1): what is answered is below the high watermark, keyed by the life of a topic.
-#include <rapidcheck.h>
 #include <catch2/catch.hpp>
 
 #include <map>
 
 #include "protocol/clients/offsets.h"
+#include "tests/law.h"
 
 namespace tidelock::clients {
 namespace {
@@ -71,7 +71,7 @@ TEST_CASE("a recreated topic starts clean, and a late commit to the deleted one 
 }
 
 TEST_CASE("the table of a prefix below the high watermark is all that shows, for any log") {
-    rc::check([] {
+    check_law([] {
         OffsetTable table;
         std::vector<std::pair<OffsetKey, std::optional<CommittedOffset>>> log;
         std::int64_t high_watermark = 0;
@@ -111,7 +111,7 @@ TEST_CASE("keys and values survive the round trip; any bytes give one or an erro
     const auto tombstone = decode_value(Bytes{});
     REQUIRE(tombstone);
     CHECK_FALSE(*tombstone);
-    rc::check([](std::vector<std::uint8_t> content) {
+    check_law([](std::vector<std::uint8_t> content) {
         if (!content.empty()) content[0] = 1;
         const Bytes bytes = Bytes::copy_of(std::as_bytes(std::span(content)));
         if (const auto key = decode_key(bytes)) RC_ASSERT(encode_key(*key) == bytes);

@@ -1,5 +1,4 @@
 // Idempotent producers (T2): the table's decisions, its being a function of the log, and the giving out of ids.
-#include <rapidcheck.h>
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -7,6 +6,7 @@
 #include <set>
 
 #include "protocol/clients/producers.h"
+#include "tests/law.h"
 
 namespace tidelock::clients {
 namespace {
@@ -108,6 +108,12 @@ TEST_CASE("a cut that takes back what a producer was forgotten for asks for a re
     CHECK(table.size() == 2);  // clear() keeps the bound
 }
 
+TEST_CASE("a cut that takes a producer's new epoch back asks for a rebuild, which knows the old one") {
+    ProducerTable table = rebuilt({batch_of(7, 0, 0, 1, 100), batch_of(7, 1, 0, 1, 101)});
+    CHECK_FALSE(table.truncate_to(Offset(101)));
+    CHECK(rebuilt({batch_of(7, 0, 0, 1, 100)}).check(batch_of(7, 0, 1, 1)) == kAccepted);
+}
+
 TEST_CASE("a batch of a producer that was forgotten and is known again is a duplicate, not out of order") {
     ProducerTable table(2);
     table.on_batch(batch_of(1, 0, 0, 1, 0));
@@ -128,7 +134,7 @@ std::vector<ProducerBatch> newest_of_each(const std::vector<ProducerBatch>& log)
 }
 
 TEST_CASE("whoever need not be forgotten is known: live, after cuts, after retention and after a rebuild") {
-    rc::check([] {
+    check_law([] {
         const auto bound = *rc::gen::inRange<std::size_t>(1, 9);
         const std::size_t surely_known = bound + 1 - producers_forgotten_at_once(bound);
         std::vector<ProducerBatch> log;
@@ -193,7 +199,7 @@ TEST_CASE("a kept state survives the round trip; any bytes give one or an error"
     CHECK(decode_state(encode_state(state)) == state);
     state.batches.push_back({2, 1, Offset(6)});
     CHECK_FALSE(decode_state(encode_state(state)));
-    rc::check([](const std::vector<std::uint8_t>& content) {
+    check_law([](const std::vector<std::uint8_t>& content) {
         std::vector<std::uint8_t> bytes = content;
         if (!bytes.empty()) bytes[0] = 1;
         const Bytes input = Bytes::copy_of(std::as_bytes(std::span(bytes)));
@@ -213,7 +219,7 @@ TEST_CASE("a marker fences older epochs and opens its own at 0") {
 
 TEST_CASE(
     "the table of any log survives retention, its truncation or a rebuild, and takes what a producer would send next") {
-    rc::check([] {
+    check_law([] {
         // A log as three producers leave it: in order, now and then with a new epoch.
         std::vector<ProducerBatch> log;
         std::int32_t next[3] = {0, kMaxSequence - 3, 0};
@@ -276,7 +282,7 @@ TEST_CASE("ids of a block are given out once its record is below the high waterm
 }
 
 TEST_CASE("no id is given twice, whatever failovers happen and whichever unconfirmed blocks they take back") {
-    rc::check([] {
+    check_law([] {
         std::vector<ProducerIdBlock> log;
         std::size_t confirmed = 0;
         ProducerIdAllocator leader(5);

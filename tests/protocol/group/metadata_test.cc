@@ -1,10 +1,10 @@
 // The group's metadata is a fold over its Raft log: claims take epochs, set changes apply only on top of what they were
 // made for.
-#include <rapidcheck.h>
 #include <catch2/catch.hpp>
 
 #include "protocol/group/eligibility.h"
 #include "protocol/group/metadata.h"
+#include "tests/law.h"
 
 namespace tidelock::group {
 namespace {
@@ -77,7 +77,7 @@ TEST_CASE("entries and metadata survive the round trip; any other bytes are an e
     REQUIRE(decode_entry(encode(claim)).value() == claim);
     REQUIRE(decode_entry(encode(change)).value() == change);
     REQUIRE(decode_metadata(encode(led_by_one())).value() == led_by_one());
-    rc::check([](const std::vector<std::uint8_t>& noise) {
+    check_law([](const std::vector<std::uint8_t>& noise) {
         const Bytes bytes = Bytes::copy_of(std::as_bytes(std::span(noise)));
         (void)decode_entry(bytes);
         (void)decode_metadata(bytes);

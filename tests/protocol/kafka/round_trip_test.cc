@@ -1,8 +1,8 @@
 // Every message in every version it is spoken in: what is written is read back equal, nothing shorter is accepted, and
 // every request has an answer that refuses it.
-#include <rapidcheck.h>
 #include <catch2/catch.hpp>
 
+#include "tests/law.h"
 #include "tests/protocol/kafka/filler.h"
 
 namespace tidelock::kafka {
@@ -27,7 +27,7 @@ void require_response_survives(std::size_t index, Version version, std::uint64_t
 }  // namespace
 
 TEST_CASE("what is written is read back equal, in every version of every API") {
-    rc::check([](std::uint64_t seed) {
+    check_law([](std::uint64_t seed) {
         for_each_version([=](std::size_t index, Version version) {
             require_request_survives(index, version, seed);
             require_response_survives(index, version, seed);
@@ -74,7 +74,7 @@ TEST_CASE("a byte behind the last field is passed over in requests and refused i
 }
 
 TEST_CASE("any damaged message decodes to a value that is stable, or to an error") {
-    rc::check([](std::uint64_t seed) {
+    check_law([](std::uint64_t seed) {
         FieldFiller dice(seed, 0);
         for_each_version([&](std::size_t index, Version version) {
             ByteWriter damaged;

@@ -1,11 +1,11 @@
 // The primitives: what each looks like, and that no length is believed.
-#include <rapidcheck.h>
 #include <catch2/catch.hpp>
 
 #include <limits>
 
 #include "protocol/kafka/api.h"
 #include "protocol/kafka/error_code.h"
+#include "tests/law.h"
 #include "tests/protocol/kafka/hex.h"
 
 namespace tidelock::kafka {
@@ -44,7 +44,7 @@ TEST_CASE("numbers are big-endian") {
 }
 
 TEST_CASE("numbers are read as they were written") {
-    rc::check([](std::int8_t a, std::int16_t b, std::int32_t c, std::int64_t d, std::uint32_t e, bool f) {
+    check_law([](std::int8_t a, std::int16_t b, std::int32_t c, std::int64_t d, std::uint32_t e, bool f) {
         WireWriter out;
         out.i8(a);
         out.i16(b);
@@ -169,7 +169,7 @@ TEST_CASE("a frame begins with the size of the rest") {
 }
 
 TEST_CASE("a topic life has one id for clients, and other ids name none") {
-    rc::check([](std::uint64_t life) {
+    check_law([](std::uint64_t life) {
         const std::optional<TopicId> again = topic_id_of(uuid_of(TopicId(life)));
         RC_ASSERT(again == (life == 0 ? std::nullopt : std::optional(TopicId(life))));
     });

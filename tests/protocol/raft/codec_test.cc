@@ -1,8 +1,8 @@
 // Messages and the state file: what is written is read back; any bytes at all are a value or an error (R1).
-#include <rapidcheck.h>
 #include <catch2/catch.hpp>
 
 #include "rig.h"
+#include "tests/law.h"
 
 namespace tidelock::raft {
 namespace {
@@ -65,7 +65,7 @@ TEST_CASE("R1 a message cut short or with something after it is refused") {
 }
 
 TEST_CASE("R1 a message with any byte changed is refused or is exactly what its bytes say") {
-    rc::check([] {
+    check_law([] {
         const std::vector<Message> messages = one_of_each();
         const Bytes whole = encode(messages[*rc::gen::inRange<std::size_t>(0, messages.size())]);
         std::string bytes(whole.text());
@@ -137,7 +137,7 @@ TEST_CASE("R3 a state of other members does not fit the configuration") {
 }
 
 TEST_CASE("R2 a state with any byte changed is refused or is exactly what its bytes say") {
-    rc::check([] {
+    check_law([] {
         std::string bytes(encode(full_state()).text());
         bytes[*rc::gen::inRange<std::size_t>(0, bytes.size())] = static_cast<char>(*rc::gen::inRange(0, 256));
         const Bytes changed = Bytes::copy_of(bytes);

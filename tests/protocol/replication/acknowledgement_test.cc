@@ -1,11 +1,11 @@
 // When success may be told (A1-A6): the decision as a table, laws of evidence, and the queue of those who wait.
-#include <rapidcheck.h>
 #include <catch2/catch.hpp>
 
 #include <type_traits>
 
 #include "protocol/replication/acknowledgement.h"
 #include "protocol/replication/pending_acknowledgements.h"
+#include "tests/law.h"
 
 namespace tidelock::replication {
 namespace {
@@ -138,7 +138,7 @@ TEST_CASE("I8: with too few committed members nothing is confirmed, however many
 }
 
 TEST_CASE("A1: more evidence never turns an acknowledgement into anything else") {
-    rc::check(
+    check_law(
         [](std::vector<std::pair<std::uint8_t, std::uint8_t>> told, std::uint8_t more_broker, std::uint8_t more_end) {
             Evidence evidence;
             for (const auto& [broker, end] : told)
@@ -152,7 +152,7 @@ TEST_CASE("A1: more evidence never turns an acknowledgement into anything else")
 }
 
 TEST_CASE("A2: an acknowledged count or set really is covered, counted another way") {
-    rc::check([](const std::vector<std::pair<std::uint8_t, std::uint8_t>>& told) {
+    check_law([](const std::vector<std::pair<std::uint8_t, std::uint8_t>>& told) {
         Evidence evidence;
         bool covers[6] = {};
         covers[1] = true;
@@ -260,7 +260,7 @@ TEST_CASE("I8: the set shrank below the minimum meanwhile") {
 }
 
 TEST_CASE("every waiter ends exactly once, and is acknowledged only when decide_replication would") {
-    rc::check([] {
+    check_law([] {
         PendingAcknowledgements pending(1000);
         std::vector<ResolvedWaiter> resolved;
         std::int64_t end = 0;

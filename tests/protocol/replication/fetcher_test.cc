@@ -1,6 +1,5 @@
 // The follower's loop (F1-F4): its steps one by one, then against a model leader that answers by the leader's own
 // rules.
-#include <rapidcheck.h>
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 
 #include "protocol/replication/fetch_answer.h"
 #include "protocol/replication/fetcher.h"
+#include "tests/law.h"
 
 namespace tidelock::replication {
 namespace {
@@ -566,7 +566,7 @@ std::string log_of(const std::string& shared, const std::vector<std::uint8_t>& s
 }  // namespace
 
 TEST_CASE("whatever the two logs and whichever messages are lost, the follower ends up a durable copy of the leader") {
-    rc::check([](std::uint8_t shared, std::vector<std::uint8_t> own, std::vector<std::uint8_t> theirs) {
+    check_law([](std::uint8_t shared, std::vector<std::uint8_t> own, std::vector<std::uint8_t> theirs) {
         Model model;
         const std::string prefix(shared % 5, '\1');
         model.follower.records = log_of(prefix, own, '\2');  // epochs 2 and 4

@@ -1,8 +1,8 @@
 // How far a log may be shown (I6, I7).
-#include <rapidcheck.h>
 #include <catch2/catch.hpp>
 
 #include "protocol/replication/high_watermark.h"
+#include "tests/law.h"
 
 namespace tidelock::replication {
 
@@ -21,7 +21,7 @@ TEST_CASE("I6: it waits while a position is unknown") {
 }
 
 TEST_CASE("I6: ours never goes back, whatever positions come; the seed's does (D11)") {
-    rc::check([](const std::vector<std::uint8_t>& positions) {
+    check_law([](const std::vector<std::uint8_t>& positions) {
         HighWatermark ours(Offset(5), Offset(0), Offset(300), HighWatermarkRule::kMonotone);
         Offset before = ours.value();
         for (const std::uint8_t position : positions) {

@@ -1,11 +1,11 @@
 // Who is in sync (I1-I5, I8-I11): tables by rule, the seeds' rules beside ours, and laws over random histories.
-#include <rapidcheck.h>
 #include <catch2/catch.hpp>
 
 #include <algorithm>
 #include <map>
 
 #include "protocol/replication/in_sync_set.h"
+#include "tests/law.h"
 
 namespace tidelock::replication {
 namespace {
@@ -386,7 +386,7 @@ TEST_CASE("after stepping down nothing is tracked, answered or proposed") {
 }
 
 TEST_CASE("laws of the set hold over any history of fetches, new lives, appends, commits and time") {
-    rc::check([] {
+    check_law([] {
         InSyncConfig config = config_of();
         config.min_insync_replicas = *rc::gen::inRange(1, 4);
         Story story(config);

@@ -1,8 +1,8 @@
 // The digest by which a follower learns that its leader has other topics (F1).
-#include <rapidcheck.h>
 #include <catch2/catch.hpp>
 
 #include "protocol/replication/manifest.h"
+#include "tests/law.h"
 
 namespace tidelock::replication {
 namespace {
@@ -25,7 +25,7 @@ Manifest any_manifest() {
 }  // namespace
 
 TEST_CASE("F1: manifests have one digest exactly when they are equal") {
-    rc::check([] {
+    check_law([] {
         const Manifest one = any_manifest();
         const Manifest other = any_manifest();
         RC_ASSERT(digest_of(one) == digest_of(Manifest(one)));

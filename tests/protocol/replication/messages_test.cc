@@ -1,8 +1,8 @@
 // The peer messages: what is written is read back, and any bytes at all give a message or an error.
-#include <rapidcheck.h>
 #include <catch2/catch.hpp>
 
 #include "protocol/replication/messages.h"
+#include "tests/law.h"
 
 namespace tidelock::replication {
 namespace {
@@ -67,14 +67,14 @@ TEST_CASE("a message cut short, or with a byte too many, is an error") {
 }
 
 TEST_CASE("any bytes give a message or an error, and a message that was read is written back the same") {
-    rc::check([](std::vector<std::uint8_t> content) {
+    check_law([](std::vector<std::uint8_t> content) {
         if (!content.empty()) content[0] = static_cast<std::uint8_t>(content[0] % 8);
         const Bytes bytes = Bytes::copy_of(std::as_bytes(std::span(content)));
         if (const auto decoded = decode_message(bytes)) RC_ASSERT(bytes_of(*decoded) == bytes);
     });
     for (const Message& message : samples()) {
         const Bytes good = bytes_of(message);
-        rc::check([&](std::uint8_t flip) {
+        check_law([&](std::uint8_t flip) {
             std::string text(good.text());
             const auto at = static_cast<std::size_t>(*rc::gen::inRange<int>(0, static_cast<int>(text.size())));
             text[at] = static_cast<char>(text[at] ^ flip);

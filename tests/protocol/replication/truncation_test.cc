@@ -1,10 +1,10 @@
 // Bringing a follower's log onto its leader's history (L3, L5-L8).
-#include <rapidcheck.h>
 #include <catch2/catch.hpp>
 
 #include <algorithm>
 
 #include "protocol/replication/truncation.h"
+#include "tests/law.h"
 
 namespace tidelock::replication {
 namespace {
@@ -91,7 +91,7 @@ TEST_CASE("L5: the largest epoch at or below the asked one, and where it ends") 
 }
 
 TEST_CASE("L5: an epoch ends after its last record, for any log and any asked epoch") {
-    rc::check([](const std::vector<std::uint8_t>& steps) {
+    check_law([](const std::vector<std::uint8_t>& steps) {
         Epochs log;
         int epoch = 1;
         for (const std::uint8_t step : steps) log.push_back(epoch += step % 3);
@@ -132,7 +132,7 @@ TEST_CASE("L6: epochs the leader never had take a round each (KIP-279); asking o
 }
 
 TEST_CASE("L6: the handshake ends at exactly the common prefix, for any logs that elections can leave") {
-    rc::check([] {
+    check_law([] {
         const std::vector<Epochs> logs = replicas_after_elections();
         for (const Epochs& leader : logs) {
             for (const Epochs& follower : logs) {
@@ -148,7 +148,7 @@ TEST_CASE("L6: the handshake ends at exactly the common prefix, for any logs tha
 TEST_CASE("L8: nothing is cut below the copy's own high watermark, for any pair of histories") {
     CHECK(shake_hands({1, 1, 2}, {1, 1, 3}, TruncationRule::kIterative, EpochEndRule::kLargestAtOrBelow, 3).last ==
           TruncationStep(CutRefused{Offset(2), Offset(3)}));
-    rc::check([](std::vector<std::uint8_t> steps_a, std::vector<std::uint8_t> steps_b, std::uint8_t mark) {
+    check_law([](std::vector<std::uint8_t> steps_a, std::vector<std::uint8_t> steps_b, std::uint8_t mark) {
         const auto log_of = [](const std::vector<std::uint8_t>& steps) {
             Epochs log;
             int epoch = 1;
