@@ -35,6 +35,7 @@ struct ViewUpdate {
         broker.raft_incarnation = o.raft_incarnation;
         broker.data_incarnation = o.data_incarnation;
         broker.is_emptied = false;
+        broker.hidden.clear();  // a boot tells again what it hides
     }
     void operator()(const broker::DataIncarnationRenewed& o) const {
         broker.data_incarnation = o.incarnation;

@@ -76,7 +76,11 @@ void TopicChanges::judge(const Context& context, const BrokerView& broker,
     const std::vector<Replica>& committed = *broker.leadership->committed_set;
     for (const Replica& member : proposed.members) {
         if (std::ranges::find(committed, member) != committed.end()) continue;
-        for (const Change& change : told_) judge_member(context, broker, member, change, "that it lets into the set");
+        for (const Change& change : told_) {
+            // What the leader itself lacks, or shows again, is another matter.
+            if (has_made(context.view, broker, change))
+                judge_member(context, broker, member, change, "that it lets into the set");
+        }
     }
 }
 

@@ -128,7 +128,9 @@ constexpr std::array<FaultInfo, kFaultKindCount> kFaults{{
         kEmptiedDiskAtStep, "emptied_at_step", of("occurrence", {1, 1'000}, {1, 4}), {20, 400},
         "a disk is lost when any broker is seen doing a drawn kind of thing, and now and then another broker cut off"),
     fault(kLateKind, kNetwork, "late_kind", of("delay_ms", {1, 60'000}, {100, 700}), {300, 4'000}, true,
-          "frames of one drawn kind between brokers are late, all others in time"),
+          "frames of one drawn kind between brokers are late, all others in time; now and then one that is told late "
+          "is cut "
+          "off meanwhile"),
     fault(kCutOffAtElection, kNetwork, "cut_off_at_election", of("occurrence", {1, 1'000}, {1, 4}), {100, 2'500}, false,
           "a broker is cut off the moment it stands for election, or wins"),
     fault(kStalledDisks, kDisk, "stalled_together", of("brokers", {2, 9}, {2, 3}), {200, 4'000}, true,

@@ -105,15 +105,15 @@ void Nemesis::look_for_turning_point(BrokerId actor, const broker::Observation& 
     }
 }
 
-/// Half of them at once: what the actor has sent is on its way, what it has written is not on the disk.
+/// Half of them at once, at elections three in four: what the actor has sent is on its way, what it has written is not
+/// on the disk.
 void Nemesis::strike_after(ArmedStrike strike, BrokerId actor) {
     const bool is_at_election = strike.fault->kind == FaultKind::kCutOffAtElection;
     const bool is_at_once = strike.random.below(is_at_election ? 4 : 2) != 1;
     const std::uint64_t delay_us = strike.random.below(kDelayMaxUs);
     const Duration delay = is_at_once ? Duration(0) : microseconds(static_cast<std::int64_t>(delay_us));
-    later(delay, [this, strike, actor]() mutable {
-        const bool is_own = strike.fault->kind == FaultKind::kCutOffAtElection;
-        const BrokerId victim = is_own ? actor : struck_by(strike.random, actor);
+    later(delay, [this, strike, actor, is_at_election]() mutable {
+        const BrokerId victim = is_at_election ? actor : struck_by(strike.random, actor);
         if (strike.fault->kind == FaultKind::kEmptiedDiskAtStep)
             return empty_at_step(*strike.fault, actor, victim, strike.random);
         cluster_.count_fault(strike.fault->kind);

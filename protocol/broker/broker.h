@@ -50,7 +50,7 @@ struct Partition {
     TailCache tail;
     Offset epoch_start_offset;           // as leader: where its epoch starts here
     bool must_recopy = false;            // damaged or foreign: reset before it follows anybody (L3, L4)
-    bool must_reread_producers = false;  // a cut went past what the table remembers (T2)
+    bool must_reread_producers = false;  // a cut went past what it remembers, or headers were trusted (T2)
     bool operator==(const Partition&) const = default;
 };
 

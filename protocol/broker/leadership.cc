@@ -46,7 +46,8 @@ void begin_rebuild(Step& step) {
         leading.rebuilds.push_back(Rebuild{*tp, view->log_start_offset, view->log_end_offset, true});
     }
     for (auto& [tp, partition] : broker.partitions) {
-        if (!partition.must_reread_producers) continue;
+        // A copy that was found damaged has nothing to tell before it is copied anew.
+        if (!partition.must_reread_producers || partition.must_recopy) continue;
         partition.producers.clear();
         const auto view = broker.logs.view(tp);
         const bool is_listed = std::ranges::find(leading.rebuilds, tp, &Rebuild::partition) != leading.rebuilds.end();
@@ -64,7 +65,8 @@ void request_rebuild_read(Step& step, const Rebuild& rebuild) {
         step.store);
 }
 
-/// T2: the table of a partition whose log was cut past what it remembered is read from the log again.
+/// T2: the table of a partition whose log was cut past what it remembered, or was taken from headers that nobody has
+/// verified, is read from the log again.
 void reread_producers(Step& step, const storage::RecordsRead& read) {
     const auto found = step.broker.partitions.find(read.tp);
     if (found == step.broker.partitions.end() || !found->second.must_reread_producers) return;

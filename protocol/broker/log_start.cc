@@ -67,7 +67,10 @@ Result<Offset, ErrorCode> append_records(Step& step, TopicPartition home, StateR
     Offset end;
     for (const Bytes& batch : records.take()) {
         const auto appended = append_as_leader(step, home, batch);
-        if (!appended) return Failure<ErrorCode>(appended.error());
+        if (!appended) {
+            wake_followers(step, home);  // for those before it
+            return Failure<ErrorCode>(appended.error());
+        }
         end = appended->next_offset;
     }
     wake_followers(step, home);

@@ -107,13 +107,12 @@ void add_body(Line& line, const CreateTopicAnswer& body) {
     add(line, " {:x}", body.topic_id.value);
 }
 void add_body(Line& line, const StatusAnswer& body) {
-    add(line, " {} leader {} epoch {} term {} isr", name_of(body.role), body.leader.value,
-        body.leader_epoch.value, body.term.value);
+    add(line, " {} leader {} epoch {} term {} isr", name_of(body.role), body.leader.value, body.leader_epoch.value,
+        body.term.value);
     add_replicas(line, body.in_sync_replicas);
     if (!body.lagging_members.empty()) add(line, " lagging");
     add_replicas(line, body.lagging_members);
-    add(line, " durability {} under-replicated {}", name_of(body.durability),
-        body.under_replicated_count);
+    add(line, " durability {} under-replicated {}", name_of(body.durability), body.under_replicated_count);
 }
 void add_body(Line& line, const DeleteRecordsAnswer& body) {
     add(line, " start {}", body.log_start_offset.value);

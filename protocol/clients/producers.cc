@@ -61,6 +61,10 @@ ProducerVerdict ProducerTable::check_known(const ProducerState& entry, const Pro
     return RefuseBatch{is_old ? ErrorCode::kDuplicateSequence : ErrorCode::kOutOfOrderSequence};
 }
 
+ProducerTable::ProducerTable(std::size_t producers_max) : producers_max_(producers_max) {
+    CHECK(producers_max >= 1);
+}
+
 ProducerVerdict ProducerTable::check(const ProducerBatch& batch) const {
     if (batch.producer_id == kNoProducer) return AcceptBatch{};
     const bool has_sense = batch.producer_id.value >= 0 && batch.producer_epoch.value >= 0 &&
@@ -172,20 +176,6 @@ void ProducerTable::forget_oldest() {
 
 void ProducerTable::clear() {
     *this = ProducerTable(producers_max_);
-}
-
-void ProducerTable::add_to(Digest& digest) const {
-    digest.add(entries_.size());
-    for (const auto& [id, entry] : entries_) {
-        digest.add(id);
-        digest.add(entry.producer_epoch);
-        digest.add(entry.last_offset);
-        for (const RememberedBatch& batch : entry.batches) {
-            digest.add(batch.base_sequence);
-            digest.add(batch.record_count);
-            digest.add(batch.base_offset);
-        }
-    }
 }
 
 // --- producer ids --------------------------------------------------------------------------------------------

@@ -71,7 +71,7 @@ inline constexpr std::size_t kProducersMaxDefault = 4096;
 class ProducerTable {
   public:
     /// Remembers at most `producers_max` (1 and up). A producer that is forgotten begins anew, as if it were unknown.
-    explicit ProducerTable(std::size_t producers_max = kProducersMaxDefault) : producers_max_(producers_max) {}
+    explicit ProducerTable(std::size_t producers_max = kProducersMaxDefault);
 
     /// What to do with a batch that wants to be appended. A batch without producer id is always accepted.
     [[nodiscard]] ProducerVerdict check(const ProducerBatch& batch) const;
@@ -91,7 +91,6 @@ class ProducerTable {
     void clear();
 
     [[nodiscard]] std::size_t size() const { return entries_.size(); }
-    void add_to(Digest& digest) const;
     bool operator==(const ProducerTable&) const = default;
 
   private:

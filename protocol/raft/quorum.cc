@@ -67,7 +67,7 @@ bool is_in_contact(const Node& node, BrokerId broker, Instant now) {
     const auto* leader = std::get_if<Leader>(&node.role);
     if (leader == nullptr) return false;
     const auto progress = std::ranges::find(leader->followers, broker, &Progress::broker);
-    if (progress == leader->followers.end() || !progress->contact) return false;
+    if (progress == leader->followers.end() || !counts(node, *progress) || !progress->contact) return false;
     return since(*progress->contact, now) < node.config.election_timeout_max;
 }
 

@@ -26,7 +26,7 @@ ReadRound answered_round(const Node& node, const Leader& leader);
 /// Whether a majority, the leader included, has answered within election_timeout_max (R5).
 bool has_contact_quorum(const Node& node, const Leader& leader, Instant now);
 
-/// Whether this node leads and has heard from `broker` within election_timeout_max, counted or not.
+/// Whether this node leads and has heard from `broker`, a voter that counts, within election_timeout_max.
 bool is_in_contact(const Node& node, BrokerId broker, Instant now);
 
 }  // namespace tidelock::raft

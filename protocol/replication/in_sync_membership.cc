@@ -80,6 +80,12 @@ bool InSyncSet::is_lagging(Replica member, Instant now) const {
     return !is_within_bounds(*follower, now);
 }
 
+bool InSyncSet::is_alive_as(Replica member) const {
+    if (member.broker == config_.self.broker) return true;
+    const Follower* follower = find_follower(member.broker);
+    return follower != nullptr && (follower->incarnation == Incarnation{} || is_same_life(*follower, member));
+}
+
 void InSyncSet::refresh_lagging(Instant now, InSyncEffects& effects) {
     std::vector<Replica> lagging;
     for (const Replica& member : committed_.members)
@@ -93,10 +99,7 @@ void InSyncSet::refresh_lagging(Instant now, InSyncEffects& effects) {
 }
 
 void InSyncSet::consider_shrink(InSyncEffects& effects) {
-    const auto is_over = [this](const Replica& member) {
-        const Follower* follower = find_follower(member.broker);
-        return follower == nullptr || (follower->incarnation != Incarnation{} && !is_same_life(*follower, member));
-    };
+    const auto is_over = [this](const Replica& member) { return !is_alive_as(member); };
     const auto size_after = static_cast<std::int32_t>(committed_.members.size()) - 1;
     if (config_.keeps_minimum && size_after < config_.min_insync_replicas) {  // I11
         for (const Replica& member : lagging_) {

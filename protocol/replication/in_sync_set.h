@@ -158,6 +158,8 @@ class InSyncSet {
     [[nodiscard]] std::optional<Offset> position(Replica replica, TopicPartition partition) const;
     /// Committed members that are out of sync by a bound of I2, or whose broker lives another life. Sorted.
     [[nodiscard]] const std::vector<Replica>& lagging_members() const { return lagging_; }
+    /// Whether the member's broker still lives the life that the set names, as far as the leader knows.
+    [[nodiscard]] bool is_alive_as(Replica member) const;
     /// Committed members that keep up, the leader included.
     [[nodiscard]] std::int32_t in_step_count() const;
     /// I8, I11: whether acks=all may be accepted now.
