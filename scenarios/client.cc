@@ -36,7 +36,11 @@ checker::Outcome CallReply::outcome() const {
 }
 
 Client::Client(Workload& workload, sim::Host& host, checker::ClientId id)
-    : workload_(&workload), host_(&host), id_(id), target_(1 + id.value % workload.broker_count) {}
+    : workload_(&workload),
+      host_(&host),
+      id_(id),
+      target_(1 + id.value % workload.broker_count),
+      last_tried_(target_) {}
 
 std::int64_t Client::true_now_ns() const {
     return host_->world().now().value;
@@ -121,8 +125,13 @@ std::vector<CallReply> Client::await_leader_calls(std::vector<clients::RequestBo
     return replies;
 }
 
+/// All in turn, whoever sent it here: two brokers, one that is dead and one that knows no better than to name it, would
+/// keep it for themselves.
 void Client::try_next_host() {
-    target_ = BrokerId(target_.value % workload_->broker_count + 1);
+    const auto next_after = [this](BrokerId broker) { return BrokerId(broker.value % workload_->broker_count + 1); };
+    last_tried_ = next_after(last_tried_);
+    if (last_tried_ == target_) last_tried_ = next_after(last_tried_);
+    target_ = last_tried_;
 }
 
 CallReply Client::await_leader_call(const clients::RequestBody& body, Duration timeout) {

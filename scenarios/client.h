@@ -104,6 +104,7 @@ class Client {
     sim::Host* host_;
     checker::ClientId id_;
     BrokerId target_;
+    BrokerId last_tried_;  // of its own accord, and not sent there
     std::int64_t next_correlation_ = 1;
 };
 
