@@ -222,6 +222,9 @@ void settle_log_start_moves(Step& step) {
         move_log_start(step, move.partition, move.log_start_offset);
         if (!broker.leading) return;
         answer_move(step, move, ErrorCode::kNone);
+        // What was confirmed meanwhile may be too much already, and no later record need come.
+        if (broker.partitions.contains(move.partition)) apply_retention(step, move.partition);
+        if (!broker.leading) return;
     }
 }
 

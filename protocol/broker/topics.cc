@@ -183,6 +183,14 @@ void publish_manifest(Step& step, std::int64_t version) {
     settle_topic_changes(step);
 }
 
+/// A topic may keep fewer records now, and no later one need come.
+void apply_all_retention(Step& step) {
+    std::vector<TopicPartition> all;
+    for (const auto& [tp, partition] : step.broker.partitions) all.push_back(tp);
+    for (const TopicPartition& tp : all)
+        if (step.broker.leading && step.broker.partitions.contains(tp)) apply_retention(step, tp);
+}
+
 }  // namespace
 
 replication::Manifest manifest_of(const storage::TopicCatalogue& catalogue) {
@@ -242,6 +250,7 @@ void on_topics_file_durable(Step& step) {
         publish_manifest(step,
                          broker.leading->manifests_written - static_cast<std::int64_t>(broker.catalogue_writes.size()));
         forget_offsets_of_deleted_topics(step);
+        apply_all_retention(step);
     }
     // Only the newest write is what the fetcher waits for: an earlier one may be of a leader followed before.
     if (broker.catalogue_writes.empty() && done.back().is_reconciling) finish_reconciling(step);

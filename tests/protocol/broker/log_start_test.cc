@@ -64,6 +64,14 @@ TEST_CASE("a batch whose records were deleted is not taken again after all have 
     REQUIRE(produce(bench, numbered(2)) == Offset(3));
 }
 
+TEST_CASE("a topic that is to keep fewer records lets them go, whether another one comes or not (L7)", "[broker]") {
+    Bench bench = formed_group();
+    for (std::int32_t sequence = 0; sequence < 12; ++sequence) produce(bench, numbered(sequence));
+    REQUIRE(log_start_of(bench.at(bench.serving())) == Offset(0));
+    bench.ask(bench.serving(), clients::SetTopicConfigRequest{"orders", {{"retention.records", "4"}}});
+    REQUIRE(bench.advance_until([&] { return log_start_of(bench.at(bench.serving())) == Offset(8); }));
+}
+
 TEST_CASE("retention by count keeps what it must know of producers (T2)", "[broker]") {
     Bench bench = formed_group();
     const CorrelationId set =
