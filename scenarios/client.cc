@@ -170,6 +170,8 @@ bool Client::await_topics(std::vector<KnownTopic>& topics) {
     const auto* metadata = std::get_if<clients::MetadataAnswer>(&reply.answer.body);
     if (metadata == nullptr) return false;
     topics = topics_in(*metadata);
+    // Whose disk hangs may never hear of any.
+    if (topics.empty()) try_next_host();
     return !topics.empty();
 }
 
