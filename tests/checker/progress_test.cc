@@ -57,9 +57,10 @@ TEST_CASE("V16: what is missing is named") {
         view.partitions[0].copies[2].log_end_offset = Offset(41);
         expected = {"partition x-0: broker 3 ends at 41, leader 2 at 42"};
     }
-    SECTION("a copy that starts elsewhere") {
-        view.partitions[0].copies[2].log_start_offset = Offset(3);
-        expected = {"partition x-0: broker 3 starts at 3, leader 2 at 0"};
+    SECTION("a copy that keeps what its leader has let go") {
+        view.partitions[0].copies[1].log_start_offset = Offset(3);
+        view.partitions[0].copies[0].log_start_offset = Offset(4);  // it led before, and went further
+        expected = {"partition x-0: broker 3 starts at 0, leader 2 at 3"};
     }
     SECTION("a high watermark that was not told") {
         view.partitions[0].copies[2].high_watermark = Offset(40);
