@@ -4,9 +4,8 @@
 #include <memory>
 
 #include "protocol/storage/recovery.h"
-#include "scenarios/cluster.h"
 #include "scenarios/durable_promise.h"
-#include "scenarios/plan.h"
+#include "tests/scenarios/settled_group.h"
 
 using namespace tidelock;
 using namespace tidelock::scenarios;
@@ -14,28 +13,9 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-/// A group two virtual seconds old, in which clients produce and nothing fails.
-struct Settled {
-    Settled() {
-        cluster.start_brokers();
-        cluster.start_clients();
-        cluster.world().run_until(sim::TimeNs(2'000'000'000));
-        REQUIRE(cluster.leader().has_value());
-        leader = *cluster.leader();
-    }
-    static Plan plan_without_faults() {
-        Plan plan = generate(*load_scenario("group-failover"), 1);
-        plan.faults.clear();
-        return plan;
-    }
-    const sim::Disk& disk() { return cluster.world().host(host_of(leader)).disk(); }
-    const broker::Broker& broker() { return *cluster.broker(leader); }
+struct Settled : SettledGroup {
     const raft::PersistentState& own() { return broker().raft.persistent; }
     Term term() { return broker().raft.persistent.term; }
-
-    Plan plan = plan_without_faults();
-    Cluster cluster{plan, sim::DigestRecording::kNothing};
-    BrokerId leader;
 };
 
 raft::Message granted(Term term) {

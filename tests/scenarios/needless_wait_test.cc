@@ -1,9 +1,8 @@
 // Nobody waits for what is there already (I7, A5, F1).
 #include <catch2/catch.hpp>
 
-#include "scenarios/cluster.h"
 #include "scenarios/needless_wait.h"
-#include "scenarios/plan.h"
+#include "tests/scenarios/settled_group.h"
 
 using namespace tidelock;
 using namespace tidelock::scenarios;
@@ -11,23 +10,13 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-/// The leader of a group two virtual seconds old in which nothing fails, and one of its partitions that has records.
+/// Its leader, and one of the partitions that has records.
 struct Leading {
     Leading() {
-        cluster.start_brokers();
-        cluster.start_clients();
-        cluster.world().run_until(sim::TimeNs(2'000'000'000));
-        REQUIRE(cluster.leader().has_value());
-        leader.emplace(*cluster.broker(*cluster.leader()));
         for (const auto& [each, partition] : leader->partitions)
             if (partition.high_watermark.value() > Offset(0)) tp = each;
         high_watermark = leader->partitions.at(tp).high_watermark.value();
         REQUIRE(high_watermark > Offset(0));
-    }
-    static Plan plan_without_faults() {
-        Plan plan = generate(*load_scenario("group-failover"), 1);
-        plan.faults.clear();
-        return plan;
     }
     void park_fetch_at(Offset offset) {
         replication::FetchRequest request;
@@ -39,9 +28,8 @@ struct Leading {
         REQUIRE(leader->leading->parked.park(request, false, seconds(1), Instant(0)));
     }
 
-    Plan plan = plan_without_faults();
-    Cluster cluster{plan, sim::DigestRecording::kNothing};
-    std::optional<broker::Broker> leader;
+    SettledGroup group;
+    std::optional<broker::Broker> leader = group.broker();
     TopicPartition tp;
     Offset high_watermark;
 };

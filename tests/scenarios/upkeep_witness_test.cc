@@ -2,9 +2,8 @@
 #include <catch2/catch.hpp>
 
 #include "protocol/storage/segment_log.h"
-#include "scenarios/cluster.h"
-#include "scenarios/plan.h"
 #include "scenarios/upkeep_witness.h"
+#include "tests/scenarios/settled_group.h"
 
 using namespace tidelock;
 using namespace tidelock::scenarios;
@@ -12,21 +11,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-/// A group two virtual seconds old, in which clients produce and nothing fails.
-struct Settled {
-    Settled() {
-        cluster.start_brokers();
-        cluster.start_clients();
-        cluster.world().run_until(sim::TimeNs(2'000'000'000));
-        REQUIRE(cluster.leader().has_value());
-        files = cluster.world().host(host_of(*cluster.leader())).disk().list();
-    }
-    static Plan plan_without_faults() {
-        Plan plan = generate(*load_scenario("group-failover"), 1);
-        plan.faults.clear();
-        return plan;
-    }
-    const broker::Broker& broker() { return *cluster.broker(*cluster.leader()); }
+struct Settled : SettledGroup {
     /// With a file that is none of its own.
     std::string overdue_with(const std::string& file) {
         std::vector<std::string> more = files;
@@ -35,9 +20,7 @@ struct Settled {
         return overdue.size() == 1 ? overdue.front() : "";
     }
 
-    Plan plan = plan_without_faults();
-    Cluster cluster{plan, sim::DigestRecording::kNothing};
-    std::vector<std::string> files;
+    std::vector<std::string> files = disk().list();
 };
 
 TEST_CASE("a broker in good order keeps nothing that nothing needs") {

@@ -1,0 +1,33 @@
+// A group in good order, for looking at its brokers from outside.
+#pragma once
+
+#include <catch2/catch.hpp>
+
+#include "scenarios/cluster.h"
+#include "scenarios/plan.h"
+
+namespace tidelock::scenarios {
+
+/// Two virtual seconds old; clients produce, one broker leads and nothing fails.
+struct SettledGroup {
+    SettledGroup() {
+        cluster.start_brokers();
+        cluster.start_clients();
+        cluster.world().run_until(sim::TimeNs(2'000'000'000));
+        REQUIRE(cluster.leader().has_value());
+        leader = *cluster.leader();
+    }
+    static Plan plan_without_faults() {
+        Plan plan = generate(*load_scenario("group-failover"), 1);
+        plan.faults.clear();
+        return plan;
+    }
+    const sim::Disk& disk() { return cluster.world().host(host_of(leader)).disk(); }
+    const broker::Broker& broker() { return *cluster.broker(leader); }
+
+    Plan plan = plan_without_faults();
+    Cluster cluster{plan, sim::DigestRecording::kNothing};
+    BrokerId leader;
+};
+
+}  // namespace tidelock::scenarios
