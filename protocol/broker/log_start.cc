@@ -218,13 +218,15 @@ void settle_log_start_moves(Step& step) {
         return home != broker.partitions.end() && move.written_end <= home->second.high_watermark.value() &&
                broker.partitions.at(move.partition).high_watermark.value() >= move.log_start_offset;
     };
-    for (const LogStartMove& move : take_moves(*broker.leading, is_due)) {
-        move_log_start(step, move.partition, move.log_start_offset);
+    // All are made before anything is written of what is known: a move that is neither asked for any more nor made yet
+    // would be left out, and the producers below it forgotten.
+    const std::vector<LogStartMove> due = take_moves(*broker.leading, is_due);
+    for (const LogStartMove& move : due) move_log_start(step, move.partition, move.log_start_offset);
+    for (const LogStartMove& move : due) {
         if (!broker.leading) return;
         answer_move(step, move, ErrorCode::kNone);
         // What was confirmed meanwhile may be too much already, and no later record need come.
         if (broker.partitions.contains(move.partition)) apply_retention(step, move.partition);
-        if (!broker.leading) return;
     }
 }
 

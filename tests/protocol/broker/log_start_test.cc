@@ -87,6 +87,46 @@ TEST_CASE("retention by count keeps what it must know of producers (T2)", "[brok
     REQUIRE(produce(bench, numbered(1)) == Offset(13));
 }
 
+TEST_CASE("the topic of producers is not written anew between the end of a wish and the move of a log start (T2)",
+          "[broker]") {
+    Bench bench(3, [](Config& config) {
+        config.internal_spare_records = 1;
+        config.segment_bytes_max = 1;  // each batch goes with its file
+    });
+    REQUIRE(bench.form());
+    REQUIRE(bench.create_topic("orders", 2));
+    REQUIRE(bench.transfer_to(1));
+    const auto in_second = [](clients::ProduceRequest request) {
+        request.partition.partition = PartitionIndex(1);
+        return request;
+    };
+    for (std::int32_t i = 0; i < 12; ++i) produce(bench, numbered(i));
+    REQUIRE(produce(bench, in_second(numbered(0))) == Offset(0));
+    REQUIRE(produce(bench, in_second(produce_to("orders", Acks::kAll, seconds(5)))) == Offset(1));
+    REQUIRE(bench.advance_until([&] { return bench.is_whole(); }));
+    for (std::int32_t id = 2; id <= 3; ++id) bench.hold(id, storage::FileOwner::kLogStore);
+    const clients::PartitionName second{"orders", TopicId{}, PartitionIndex(1)};
+    // One commit is held up by the disks, so that the next confirms all that follows at once.
+    bench.ask(1, produce_to("orders", Acks::kAll, seconds(5)));
+    bench.advance(milliseconds(300));
+    // Enough wishes to make the topic of producers longer than it has to be.
+    for (std::int64_t before : {1, 1, 1, 2, 2, 2, 3, 3, 3})
+        bench.ask(1, clients::DeleteRecordsRequest{kOrders, Offset(before)});
+    const CorrelationId deleted = bench.ask(1, clients::DeleteRecordsRequest{second, Offset(1)});
+    // What is kept of the first goes beyond that as soon as its log start moves.
+    bench.ask(1, clients::SetTopicConfigRequest{"orders", {{"retention.records", "4"}}});
+    bench.advance(milliseconds(300));
+    REQUIRE(log_start_of(bench.at(1)) == Offset(0));
+    for (std::int32_t id = 2; id <= 3; ++id) bench.release(id);
+    REQUIRE(bench.advance_until([&] { return bench.is_answered(deleted, ErrorCode::kNone); }));
+    bench.advance(seconds(1));
+    REQUIRE(log_start_of(bench.at(1)) == Offset(9));
+    bench.start_all();
+    REQUIRE(bench.advance_until([&] { return bench.is_whole(); }));
+    REQUIRE(produce(bench, in_second(numbered(0))) == Offset(0));
+    REQUIRE(produce(bench, in_second(numbered(1))) == Offset(2));
+}
+
 TEST_CASE("a copy that begins at its leader's log start knows the producers below it when it leads (T2, L7)",
           "[broker]") {
     Bench bench = formed_group();
