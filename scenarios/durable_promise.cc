@@ -87,8 +87,13 @@ Broken lost_of_identity(const broker::Broker& broker, const storage::DirectoryIm
     if (found.condition != storage::StateFileCondition::kValue) return "its identity";
     const auto identity = storage::decode_identity(found.content);
     if (!identity) return "its identity";
-    if (identity->data_incarnation == broker.identity.data_incarnation) return std::nullopt;
-    return fmt::format("the data incarnation {:x}", broker.identity.data_incarnation.value);
+    if (identity->data_incarnation != broker.identity.data_incarnation)
+        return fmt::format("the data incarnation {:x}", broker.identity.data_incarnation.value);
+    const bool is_static_leader = broker.config.preset == broker::Preset::kStatic && broker.leading;
+    if (is_static_leader && (identity->static_epoch < broker.leading->leader_epoch ||
+                             identity->role_command != broker.identity.role_command))
+        return fmt::format("that it leads in epoch {}", broker.leading->leader_epoch.value);
+    return std::nullopt;
 }
 
 Broken lost_of_topics(const broker::Broker& broker, const storage::DirectoryImage& image) {

@@ -31,7 +31,7 @@ struct BrokenPromise {
     std::optional<TopicPartition> partition;
     std::string what;
 };
-/// What of the records, topics and identity that `broker` takes for durable is not (L2, I10): each partition of which
+/// What of the records, topics and identity that `broker` takes for durable is not (L2, I10, L6): each partition of which
 /// something is missing, or only the first thing that all hang on.
 std::vector<BrokenPromise> broken_record_promises(const sim::Disk& disk, const broker::Broker& broker);
 

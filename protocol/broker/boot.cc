@@ -57,7 +57,8 @@ void initialise(Step& step, Found& found) {
                                         Incarnation(draw_id(broker)),
                                         preset_number(broker.config.preset),
                                         0,
-                                        BrokerId{}};
+                                        BrokerId{},
+                                        LeaderEpoch{}};
     broker.raft = raft::make_node(broker.raft.config, raft::fresh_state(broker.identity.raft_incarnation),
                                   formation_payload(broker.identity.data_incarnation), draw_id(broker));
     broker.topics = {};
@@ -355,9 +356,9 @@ void renew_data_incarnation(Step& step) {
 }
 
 void on_identity_durable(Step& step) {
-    const bool is_commanded = std::exchange(step.broker.is_role_command_pending, false);
+    const bool is_role_known = std::exchange(step.broker.is_static_role_pending, false);
     if (step.broker.is_identity_renewing) return finish_renewal(step);
-    if (is_commanded) resume_static_role(step);
+    if (is_role_known) resume_static_role(step);
 }
 
 void finish_renewal(Step& step) {

@@ -249,8 +249,9 @@ struct Broker {
     replication::InSyncSet in_sync;
     replication::Fetcher fetcher;
     std::optional<Leading> leading;
-    bool is_role_command_pending = false;  // `static`: it is on its way to the identity file
-    BrokerId known_leader;                 // of the data, for hints; 0: none
+    bool is_static_role_pending = false;      // `static`: a command or a claim is on its way to the identity file
+    std::optional<LeaderEpoch> static_claim;  // `static`: of this broker for itself; it has not led by it yet
+    BrokerId known_leader;                    // of the data, for hints; 0: none
 
     FlatMap<ConnectionId, CorrelationId> newest_requests;  // of clients that are connected and have asked
     FlatMap<replication::WaiterId, WaitingProduce> waiting_produces;

@@ -2,6 +2,7 @@
 // 002).
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "protocol/broker/step.h"
 
@@ -27,21 +28,30 @@ BrokerId static_leader_of(const Broker& broker) {
 
 /// A leader that restarts may have lost an unsynced tail that followers copied: each of its lives is an epoch of its
 /// own, so that the handshake finds out (L6). Lives under one role command are counted by the leader itself, as nobody
-/// else leads. Empty: they are used up, and the next epoch could be another leader's.
+/// else leads; in its identity, as logs may lose the epochs in which they began. Empty: they are used up, and the next
+/// epoch could be another leader's.
 std::optional<LeaderEpoch> next_life_epoch(const Broker& broker) {
-    std::int32_t latest = std::max(epoch_base(broker), broker.decided.leader_epoch.value);
+    std::int32_t latest =
+        std::max({epoch_base(broker), broker.decided.leader_epoch.value, broker.identity.static_epoch.value});
     for (const storage::PartitionLog& log : broker.logs.logs())
         latest = std::max(latest, log.history.latest_epoch().value);
     if (latest >= epoch_base(broker) + kLivesPerCommand - 1) return std::nullopt;
     return LeaderEpoch(latest + 1);
 }
 
+/// Nobody hears of an epoch that a restart could give out again.
 void lead_as_told(Step& step) {
     Broker& broker = step.broker;
-    const auto leader_epoch = next_life_epoch(broker);
-    if (leader_epoch) return begin_leading(step, *leader_epoch, first_set(broker));
-    observe(step,
-            ProtocolViolationRefused{"static", "all epochs of this role command are used up: command the role again"});
+    if (const auto claimed = std::exchange(broker.static_claim, std::nullopt))
+        return begin_leading(step, *claimed, first_set(broker));
+    broker.static_claim = next_life_epoch(broker);
+    if (!broker.static_claim) {
+        return observe(step, ProtocolViolationRefused{
+                                 "static", "all epochs of this role command are used up: command the role again"});
+    }
+    broker.identity.static_epoch = *broker.static_claim;
+    broker.is_static_role_pending = true;
+    write_identity(step);
 }
 
 }  // namespace
@@ -53,7 +63,8 @@ void on_role_commanded(Step& step, const RoleCommanded& commanded) {
     if (commanded.command <= broker.identity.role_command || commanded.command > kRoleCommandMax || !is_known) return;
     broker.identity.role_command = commanded.command;
     broker.identity.commanded_leader = commanded.leader;
-    broker.is_role_command_pending = true;
+    broker.is_static_role_pending = true;
+    broker.static_claim.reset();
     if (broker.leading) end_leading(step);
     broker.fetcher.stop();
     broker.decided.leader = commanded.leader;
@@ -72,7 +83,7 @@ void take_static_role(Step& step) {
 void resume_static_role(Step& step) {
     Broker& broker = step.broker;
     const bool is_idle = broker.config.preset == Preset::kStatic && !broker.leading && !broker.is_identity_renewing &&
-                         !broker.is_role_command_pending && broker.lifecycle == Lifecycle::kRunning;
+                         !broker.is_static_role_pending && broker.lifecycle == Lifecycle::kRunning;
     const auto is_open = [](const storage::PartitionLog& log) {
         return log.condition != storage::LogCondition::kFailed;
     };
@@ -93,7 +104,7 @@ void follow_static_leader(Step& step, LeaderEpoch leader_epoch) {
 void note_static_epoch(Step& step, BrokerId from, LeaderEpoch leader_epoch) {
     Broker& broker = step.broker;
     const bool is_news = broker.config.preset == Preset::kStatic && !broker.leading && !broker.is_identity_renewing &&
-                         !broker.is_role_command_pending && from == broker.decided.leader &&
+                         !broker.is_static_role_pending && from == broker.decided.leader &&
                          leader_epoch > broker.fetcher.leader_epoch();
     if (is_news) follow_static_leader(step, leader_epoch);
 }

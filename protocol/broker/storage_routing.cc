@@ -151,10 +151,12 @@ void resign(Step& step, Mark why) {
     Broker& broker = step.broker;
     if (!broker.leading) return;
     mark(step, why);
-    if (broker.config.preset == Preset::kGroup)
+    if (broker.config.preset == Preset::kGroup) {
         run_raft(step, raft::StepDownRequested{});
-    else
+    } else {
         end_leading(step);
+        step.effects.push_back(SetTimer{TimerKind::kDiskRetry, kDiskRetry, kDiskRetry});  // nobody else will lead
+    }
 }
 
 void on_store_report(Step& step, const storage::StoreReport& report) {
@@ -189,6 +191,7 @@ void on_disk_retry_timer(Step& step) {
     broker.logs.resume(step.store);
     drain_store(step);
     refresh_eligibility(step);
+    resume_static_role(step);
 }
 
 void add_partition(Step& step, TopicPartition tp) {

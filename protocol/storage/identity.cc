@@ -10,6 +10,7 @@ void Identity::fold(Digest& digest) const {
     digest.add(preset);
     digest.add(role_command);
     digest.add(commanded_leader);
+    digest.add(static_epoch);
 }
 
 void encode(const Identity& identity, ByteWriter& out) {
@@ -20,6 +21,7 @@ void encode(const Identity& identity, ByteWriter& out) {
     out.u8(identity.preset);
     out.i32(identity.role_command);
     out.i32(identity.commanded_leader.value);
+    out.i32(identity.static_epoch.value);
 }
 
 Result<Identity, DecodeError> decode_identity(const Bytes& content) {
@@ -34,6 +36,7 @@ Result<Identity, DecodeError> decode_identity(const Bytes& content) {
     identity.preset = in.u8();
     identity.role_command = in.i32();
     identity.commanded_leader = BrokerId(in.i32());
+    identity.static_epoch = LeaderEpoch(in.i32());
     if (!in.at_end()) return decode_failure("identity: length");
     if (identity.broker.value < 1) return decode_failure("identity: broker");
     if (identity.raft_incarnation.value == 0) return decode_failure("identity: raft incarnation");
@@ -41,6 +44,7 @@ Result<Identity, DecodeError> decode_identity(const Bytes& content) {
     const bool has_command = identity.role_command > 0 && identity.commanded_leader.value > 0;
     const bool has_none = identity.role_command == 0 && identity.commanded_leader.value == 0;
     if (!has_command && !has_none) return decode_failure("identity: role command");
+    if (identity.static_epoch.value < 0) return decode_failure("identity: static epoch");
     return identity;
 }
 

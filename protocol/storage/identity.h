@@ -10,7 +10,7 @@
 
 namespace tidelock::storage {
 
-inline constexpr std::uint32_t kDataFormatVersion = 2;
+inline constexpr std::uint32_t kDataFormatVersion = 3;
 
 struct Identity {
     std::uint32_t format_version = kDataFormatVersion;
@@ -20,12 +20,14 @@ struct Identity {
     std::uint8_t preset = 0;        // number of the preset that the epochs in this directory were given out under
     std::int32_t role_command = 0;  // `static`: the latest an operator gave; 0: the configured role
     BrokerId commanded_leader;      // by role_command; 0: none
+    LeaderEpoch static_epoch;       // `static`: the latest that this broker has claimed for itself; 0: none yet
     void fold(Digest& digest) const;
     bool operator==(const Identity&) const = default;
 };
 
 void encode(const Identity& identity, ByteWriter& out);
-/// Total; an unknown format version, zero incarnations and a role command without a leader are errors.
+/// Total; an unknown format version, zero incarnations, a role command without a leader and a
+/// negative epoch are errors.
 Result<Identity, DecodeError> decode_identity(const Bytes& content);
 
 }  // namespace tidelock::storage

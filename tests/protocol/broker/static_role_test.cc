@@ -45,6 +45,26 @@ TEST_CASE("static: nobody leads by a command that a restart could forget", "[bro
     REQUIRE(bench.advance_until([&] { return bench.serving() == 2; }));
 }
 
+TEST_CASE("static: each life of a leader is an epoch of its own, whatever its logs have lost (L6)", "[broker]") {
+    Bench bench = formed_static();
+    const LeaderEpoch leader_epoch = bench.at(1).leading->leader_epoch;
+    bench.lose(1, "checkpoint.");  // with the epoch's entries, as no record was written in it
+    bench.start_all();
+    REQUIRE(bench.advance_until([&] { return bench.serving() == 1; }));
+    REQUIRE(bench.at(1).leading->leader_epoch > leader_epoch);
+}
+
+TEST_CASE("static: nobody leads in an epoch that a restart could give out again (L6)", "[broker]") {
+    Bench bench = formed_static();
+    const LeaderEpoch leader_epoch = bench.at(1).leading->leader_epoch;
+    bench.start(1, {storage::FileOwner::kIdentity});
+    bench.advance(seconds(1));
+    REQUIRE(bench.serving() == 0);
+    bench.start(1);
+    REQUIRE(bench.advance_until([&] { return bench.serving() == 1; }));
+    REQUIRE(bench.at(1).leading->leader_epoch > leader_epoch);
+}
+
 TEST_CASE("static: a command with an old or impossible number, or for a stranger, changes nothing", "[broker]") {
     Bench bench = formed_static();
     command_all(bench, BrokerId(2), 3);

@@ -55,12 +55,17 @@ TEST_CASE("catalogues that are cut short, unsorted or doubled are refused") {
 }
 
 TEST_CASE("an identity survives the round trip; versions and incarnations that cannot be are refused") {
-    const Identity plain{kDataFormatVersion, BrokerId(2), Incarnation(5), Incarnation(6), 1, 0, BrokerId(0)};
+    const Identity plain{kDataFormatVersion, BrokerId(2),   Incarnation(5), Incarnation(6), 1, 0,
+                         BrokerId(0),        LeaderEpoch(0)};
     REQUIRE(*decode_identity(encoded(plain)) == plain);
-    const Identity identity{kDataFormatVersion, BrokerId(2), Incarnation(5), Incarnation(6), 1, 7, BrokerId(3)};
+    const Identity identity{kDataFormatVersion, BrokerId(2),   Incarnation(5), Incarnation(6), 1, 7,
+                            BrokerId(3),        LeaderEpoch(9)};
     REQUIRE(*decode_identity(encoded(identity)) == identity);
     Identity bad = identity;
     bad.role_command = 0;
+    REQUIRE_FALSE(decode_identity(encoded(bad)).has_value());
+    bad = identity;
+    bad.static_epoch = LeaderEpoch(-1);
     REQUIRE_FALSE(decode_identity(encoded(bad)).has_value());
     bad = identity;
     bad.format_version = 99;
