@@ -212,10 +212,17 @@ struct Checker::FactHearing {
     void operator()(const LeaderActed& f) const { parts.check_quorum.judge(context, f); }
     void operator()(const PromiseNotDurable& f) const {
         if (may_be_destroyed(f)) return;
-        const bool is_raft = f.promise == Promise::kRaftState;
-        parts.log.report(is_raft ? InvariantId::kRaftSafety : InvariantId::kLogMatching, context.time_ns,
+        parts.log.report(invariant_of(f.promise), context.time_ns,
                          fmt::format("broker {} promised what a power loss would take: {} ({})", f.broker.value, f.what,
-                                     is_raft ? "R2" : "L2"));
+                                     rule_of(f.promise)));
+    }
+    static InvariantId invariant_of(Promise promise) {
+        if (promise == Promise::kRaftState) return InvariantId::kRaftSafety;
+        return promise == Promise::kRecords ? InvariantId::kLogMatching : InvariantId::kProducerOrder;
+    }
+    static std::string_view rule_of(Promise promise) {
+        if (promise == Promise::kRaftState) return "R2";
+        return promise == Promise::kRecords ? "L2" : "T2, L7";
     }
     void operator()(const TopicChangeTold& f) const { parts.topic_changes.judge(context, f); }
     void operator()(const RequestOverdue& f) const {

@@ -88,6 +88,7 @@ struct LeaderActed {
 enum class Promise : std::uint8_t {
     kRaftState,  // term, vote, entries (R2)
     kRecords,    // positions, incarnation, topics (L2, I10)
+    kProducers,  // what outlives a producer's records, and log starts (T2, L7)
 };
 /// The broker has told somebody, or counts on itself, that something is durable, and a power loss at this instant would
 /// take it.

@@ -76,6 +76,8 @@ std::optional<checker::TopicChangeTold> topic_change(BrokerId broker, const clie
     return std::nullopt;
 }
 
+constexpr std::uint32_t kLogStartsPerLook = 8;
+
 /// The longest that a broker gives what names no time of its own: topic changes, offsets, ids, bounds, transfers.
 Duration patience_of(const broker::Config& config) {
     return std::max({seconds(5), config.request_timeout * 5, config.transfer_timeout});
@@ -105,6 +107,8 @@ void BrokerHost::run(sim::Host& host) {
     reads_under_way_.clear();
     promises_ = PromiseWatch();
     answers_ = AnswerWitness(patience_of(config_));
+    told_log_starts_.clear();
+    log_start_moved_.reset();
     broker_ = std::make_unique<broker::Broker>(config_);
     broker::Booted booted{directory_image(host.disk()), host.draw_bits() | 1U};
     if (watch_.on_fact)
@@ -127,6 +131,7 @@ void BrokerHost::step(sim::Host& host, const broker::Event& event) {
     if (watch_.on_fact && host.is_alive() && raft::is_leader(broker_->raft))
         tell_leading(host, std::holds_alternative<broker::TimerFired>(event));
     if (watch_.on_fact && host.is_alive()) tell_overdue(host, std::holds_alternative<broker::TimerFired>(event));
+    if (watch_.on_fact && host.is_alive() && log_start_moved_) tell_untold(host);
     if (watch_.on_stepped) watch_.on_stepped(host, *broker_);
 }
 
@@ -194,6 +199,26 @@ void BrokerHost::note_answer(const broker::AnswerClient& answered) {
     const auto asked = answers_.on_answer(answered.connection, answered.answer.correlation_id);
     if (!asked || !watch_.on_fact || clients::error_of(answered.answer) != clients::ErrorCode::kNone) return;
     if (auto told = topic_change(config_.id, *asked)) watch_.on_fact(*std::move(told));
+    if (const auto* answer = std::get_if<clients::DeleteRecordsAnswer>(&answered.answer.body))
+        note_log_start(std::get<clients::DeleteRecordsRequest>(*asked).partition, answer->log_start_offset);
+}
+
+void BrokerHost::note_log_start(const clients::PartitionName& name, Offset log_start_offset) {
+    const storage::TopicEntry* topic = broker_->topics.find(name.topic);
+    if (topic == nullptr) return;
+    Offset& told = told_log_starts_[TopicPartition{topic->id, name.partition}];
+    told = std::max(told, log_start_offset);
+}
+
+/// A look reads the whole topic. It matters most when what it held before goes.
+void BrokerHost::tell_untold(sim::Host& host) {
+    const TopicPartition moved = *std::exchange(log_start_moved_, std::nullopt);
+    const storage::TopicEntry* home = broker_->topics.find(clients::kProducerIdsTopic);
+    const bool is_home = home != nullptr && home->id == moved.topic;
+    if (!is_home && log_starts_moved_++ % kLogStartsPerLook != 0) return;
+    for (std::string& what : untold_to_successor(host.disk(), *broker_, told_log_starts_))
+        watch_.on_fact(checker::PromiseNotDurable{config_.id, checker::Promise::kProducers, std::move(what),
+                                                  TopicPartition{home->id, PartitionIndex(0)}});
 }
 
 void BrokerHost::forget_client(ConnectionId connection) {
@@ -266,6 +291,8 @@ void BrokerHost::carry_out(sim::Host& host, const broker::Effect& effect) {
             host.cancel_timer(sim::TimerId(static_cast<std::uint32_t>(e.timer)));
         }
         void operator()(const broker::Observe& e) const {
+            if (const auto* moved = std::get_if<broker::LogStartAdvanced>(&e.observation))
+                self.log_start_moved_ = moved->partition;
             if (self.watch_.on_observation) self.watch_.on_observation(host, e.observation);
         }
     };

@@ -10,6 +10,7 @@
 #include "protocol/broker/broker.h"
 #include "scenarios/answer_witness.h"
 #include "scenarios/durable_promise.h"
+#include "scenarios/producer_topic_witness.h"
 #include "sim/world.h"
 
 namespace tidelock::scenarios {
@@ -79,6 +80,8 @@ class BrokerHost {
     void send_to_peer(sim::Host& host, const broker::SendToPeer& message);
     void tell_leading(sim::Host& host, bool by_timer);
     void tell_overdue(sim::Host& host, bool by_timer);
+    void tell_untold(sim::Host& host);
+    void note_log_start(const clients::PartitionName& name, Offset log_start_offset);
     void note_answer(const broker::AnswerClient& answered);
     void forget_client(ConnectionId connection);
     void note_arrival(sim::Host& host, BrokerId from, const broker::PeerMessage& message);
@@ -92,8 +95,11 @@ class BrokerHost {
     std::unique_ptr<broker::Broker> broker_;
     std::vector<ConnectionId> connections_;  // open client connections, in order of their first request
     std::optional<broker::RoleCommanded> role_command_;
-    PromiseWatch promises_;                      // of the running life
-    AnswerWitness answers_;                      // ... too
+    PromiseWatch promises_;                          // of the running life
+    AnswerWitness answers_;                          // ... too
+    ToldLogStarts told_log_starts_;                  // ... too
+    std::optional<TopicPartition> log_start_moved_;  // in the present step
+    std::uint32_t log_starts_moved_ = 0;
     std::vector<ReadUnderWay> reads_under_way_;  // in the order they were asked for
     std::uint64_t reads_asked_ = 0;
 };

@@ -16,7 +16,7 @@ constexpr FaultKind kOwnKinds[] = {
     FaultKind::kPowerLossAtWrite,     FaultKind::kSetRetention,       FaultKind::kPowerLossAtStep,
     FaultKind::kPartitionAtStep,      FaultKind::kSlowFile,           FaultKind::kBitRotAtRestart,
     FaultKind::kEmptiedDiskAtStep,    FaultKind::kCutOffAtElection,   FaultKind::kStalledDisks,
-    FaultKind::kPowerLossAtFirstBoot,
+    FaultKind::kPowerLossAtFirstBoot, FaultKind::kKillTogether,
 };
 constexpr FaultKind kOrderKinds[] = {FaultKind::kProducerCrash, FaultKind::kZombieProducer, FaultKind::kSlowConsumer,
                                      FaultKind::kConsumerReconnect};

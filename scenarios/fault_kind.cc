@@ -137,6 +137,8 @@ constexpr std::array<FaultInfo, kFaultKindCount> kFaults{{
           "no read or sync ends on several disks at once"),
     fault(kPowerLossAtFirstBoot, kProcess, "power_loss_at_first_boot", of("strikes", {1, 100}, {1, 2}), {20, 600},
           false, "power goes while a broker without any file, new or emptied, writes its first ones"),
+    fault(kKillTogether, kProcess, "kill_together", of("brokers", {2, 9}, {2, 9}), {20, 1'500}, true,
+          "several processes die at once: what is known in memory alone is known no more"),
 }};
 
 constexpr bool in_enum_order() {

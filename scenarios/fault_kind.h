@@ -79,6 +79,7 @@ enum class FaultKind : std::uint8_t {
     kCutOffAtElection,
     kStalledDisks,
     kPowerLossAtFirstBoot,
+    kKillTogether,
     kCount
 };
 

@@ -121,6 +121,7 @@ class Nemesis {
     // process
     void kill_for(BrokerId broker, Duration downtime);
     void lose_power(const PlannedFault& fault, sim::Rng& random);
+    void kill_together(const PlannedFault& fault, sim::Rng& random);
     void roll(const PlannedFault& fault, sim::Rng& random);
     void mix_configuration(const PlannedFault& fault, sim::Rng& random);
     void arm_kill(const PlannedFault& fault, sim::Rng& random);

@@ -47,6 +47,7 @@ Duration scaled(Duration duration, std::int64_t percent) {
 void Nemesis::fire_process(const PlannedFault& fault, sim::Rng& random) {
     if (fault.kind == FaultKind::kPowerLoss) return lose_power(fault, random);
     if (fault.kind == FaultKind::kPowerLossAtWrite) return arm_power_loss(fault, random);
+    if (fault.kind == FaultKind::kKillTogether) return kill_together(fault, random);
     if (fault.kind == FaultKind::kRollingRestart) return roll(fault, random);
     if (fault.kind == FaultKind::kMixedConfiguration) return mix_configuration(fault, random);
     if (fault.kind == FaultKind::kKillAtStep) return arm_kill(fault, random);
@@ -79,6 +80,14 @@ void Nemesis::lose_power(const PlannedFault& fault, sim::Rng& random) {
         const std::int64_t percent = random.between(50, 150);
         later(scaled(milliseconds(fault.duration_ms), percent), [this, victim] { cluster_.restart(victim); });
     }
+}
+
+void Nemesis::kill_together(const PlannedFault& fault, sim::Rng& random) {
+    const std::vector<BrokerId> victims = group_around(victim_of(fault, random), fault.size, random);
+    trace(fault, fmt::format("of {} brokers for about {} ms", victims.size(), fault.duration_ms));
+    for (const BrokerId victim : victims)
+        kill_for(victim, scaled(milliseconds(fault.duration_ms), random.between(50, 150)));
+    cluster_.count_fault(fault.kind);
 }
 
 void Nemesis::roll(const PlannedFault& fault, sim::Rng& random) {

@@ -88,6 +88,7 @@ TEST_CASE("a promise that a power loss would take is broken unless a fault hit w
     const PromiseNotDurable vote{BrokerId(2), Promise::kRaftState, "its vote"};
     const PromiseNotDurable records{BrokerId(2), Promise::kRecords, "its records", kX0};
     const PromiseNotDurable topics{BrokerId(2), Promise::kRecords, "its topics"};
+    const PromiseNotDurable producers{BrokerId(2), Promise::kProducers, "its producers", kX0};
     const DiskDamaged raft = rot_in("raft.a");
     const DiskDamaged journal = rot_in("checkpoint.1");
     const DiskDamaged own = rot_in("a segment", kX0);
@@ -102,6 +103,7 @@ TEST_CASE("a promise that a power loss would take is broken unless a fault hit w
         {vote, "raft-safety", {raft}, {journal, own, other}},
         {records, "log-matching", {journal, own}, {raft, other}},
         {topics, "log-matching", {journal}, {raft, own, other}},
+        {producers, "producer-order", {journal, own}, {raft, other}},
     };
     const auto hit_by = [](const DiskDamaged& fault) {
         Story story;

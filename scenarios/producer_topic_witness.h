@@ -1,0 +1,23 @@
+/// Reads the topic of producers as the next leader will, from the medium of the present one: what is known of producers
+/// and log starts must not hang on the memory of who knows it (T2, L7).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "protocol/base/flat_map.h"
+#include "protocol/broker/broker.h"
+#include "sim/disk.h"
+
+namespace tidelock::scenarios {
+
+/// Log starts that clients were told of by the running life of a broker.
+using ToldLogStarts = FlatMap<TopicPartition, Offset>;
+
+/// What a serving leader knows of producers below its log starts, and told of log starts, that its successor would not
+/// find in the topic of producers after a power loss; each in words. Looks at nothing that a table may have forgotten
+/// because of its bound. Empty as well when nobody serves, or when the topic's copy is damaged.
+std::vector<std::string> untold_to_successor(const sim::Disk& disk, const broker::Broker& broker,
+                                             const ToldLogStarts& told);
+
+}  // namespace tidelock::scenarios

@@ -1,0 +1,82 @@
+// What the next leader would not find in the topic of producers (T2, L7).
+#include "scenarios/producer_topic_witness.h"
+
+#include <catch2/catch.hpp>
+
+#include "protocol/clients/producers.h"
+#include "tests/scenarios/settled_group.h"
+
+using namespace tidelock;
+using namespace tidelock::scenarios;
+using Catch::Matchers::Contains;
+
+namespace {
+
+struct Settled : SettledGroup {
+    Settled() {
+        const auto has_records = [&](const auto& each) {
+            return leading.topics.find(each.first.topic)->name.starts_with("t") &&
+                   leading.logs.view(each.first)->durable_end_offset > Offset(2) &&
+                   each.second.high_watermark.value() > Offset(2);
+        };
+        const auto found = std::ranges::find_if(leading.partitions, has_records);
+        REQUIRE(found != leading.partitions.end());
+        tp = found->first;
+        found->second.producers.clear();
+        leading.logs.set_high_watermark(tp, found->second.high_watermark.value());
+    }
+    void move_log_start(Offset to) { leading.logs.advance_log_start(tp, to); }
+    void remember(ProducerId producer, Offset at) {
+        leading.partitions.at(tp).producers.on_batch({producer, ProducerEpoch(0), 0, 1, at});
+    }
+    std::vector<std::string> untold(const ToldLogStarts& told = {}) {
+        return untold_to_successor(disk(), leading, told);
+    }
+
+    broker::Broker leading = broker();
+    TopicPartition tp;
+};
+
+}  // namespace
+
+TEST_CASE("a leader in good order knows nothing alone") {
+    SettledGroup group;
+    REQUIRE(untold_to_successor(group.disk(), group.broker(), {}).empty());
+}
+
+TEST_CASE("a producer below the log start that the topic of producers does not name is known to the leader alone") {
+    Settled group;
+    group.remember(ProducerId(77), Offset(1));
+    REQUIRE(group.untold().empty());  // its batch is in the log
+    group.move_log_start(Offset(1));
+    REQUIRE(group.untold().empty());
+    group.move_log_start(Offset(2));
+    const auto untold = group.untold();
+    REQUIRE(untold.size() == 1);
+    REQUIRE_THAT(untold.front(), Contains("producer 77 wrote up to 1"));
+}
+
+TEST_CASE("a producer that the bound of another table may have forgotten need not be told") {
+    Settled group;
+    group.leading.config.producers_max = 2;  // of three, one is forgotten
+    group.remember(ProducerId(77), Offset(0));
+    group.remember(ProducerId(78), Offset(1));
+    group.remember(ProducerId(79), Offset(2));
+    group.move_log_start(Offset(1));
+    REQUIRE(group.untold().empty());
+    group.move_log_start(Offset(2));
+    REQUIRE(group.untold().size() == 1);
+}
+
+TEST_CASE("a log start that a client was told has to be in the topic of producers") {
+    Settled group;
+    const auto untold = group.untold({{group.tp, Offset(2)}});
+    REQUIRE(untold.size() == 1);
+    REQUIRE_THAT(untold.front(), Contains("the log start 2 of t"));
+}
+
+TEST_CASE("who does not serve has nothing to tell") {
+    Settled group;
+    group.leading.leading.reset();
+    REQUIRE(group.untold({{group.tp, Offset(2)}}).empty());
+}
