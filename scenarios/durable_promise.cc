@@ -197,6 +197,17 @@ std::optional<checker::PromiseNotDurable> PromiseWatch::look_at_commit(const sim
     return checker::PromiseNotDurable{broker.config.id, checker::Promise::kRaftState, *broken};
 }
 
+/// L6: nobody hears of an epoch that the next life of its leader could lead in too.
+std::optional<checker::PromiseNotDurable> PromiseWatch::look_at_static_epoch(const sim::Disk& disk,
+                                                                             const broker::Broker& broker) {
+    const bool is_static_leader = broker.config.preset == broker::Preset::kStatic && broker.leading;
+    if (!is_static_leader || broker.leading->leader_epoch <= static_epoch_) return std::nullopt;
+    static_epoch_ = broker.leading->leader_epoch;
+    const Broken broken = lost_of_identity(broker, image_after_power_loss(disk));
+    if (!broken) return std::nullopt;
+    return checker::PromiseNotDurable{broker.config.id, checker::Promise::kRecords, *broken};
+}
+
 std::vector<checker::PromiseNotDurable> PromiseWatch::look(const sim::Disk& disk, const broker::Broker& broker,
                                                            const broker::SendToPeer& message) {
     std::vector<checker::PromiseNotDurable> found;
@@ -204,6 +215,7 @@ std::vector<checker::PromiseNotDurable> PromiseWatch::look(const sim::Disk& disk
         if (auto broken = look_at_raft(disk, broker, *raft_message, message.to)) found.push_back(std::move(*broken));
         return found;
     }
+    if (auto broken = look_at_static_epoch(disk, broker)) found.push_back(std::move(*broken));
     if (!is_news(std::get<replication::Message>(message.message))) return found;
     for (BrokenPromise& broken : broken_record_promises(disk, broker))
         found.push_back({broker.config.id, checker::Promise::kRecords, std::move(broken.what), broken.partition});

@@ -31,12 +31,13 @@ struct BrokenPromise {
     std::optional<TopicPartition> partition;
     std::string what;
 };
-/// What of the records, topics and identity that `broker` takes for durable is not (L2, I10, L6): each partition of which
-/// something is missing, or only the first thing that all hang on.
+/// What of the records, topics and identity that `broker` takes for durable is not (L2, I10, L6): each partition of
+/// which something is missing, or only the first thing that all hang on.
 std::vector<BrokenPromise> broken_record_promises(const sim::Disk& disk, const broker::Broker& broker);
 
-/// Looks at a sample of the promises a broker makes in one life: every granted vote and every commit that rests on the
-/// leader's own disk, and of the others one in so many, because a look costs about as much as a boot.
+/// Looks at a sample of the promises a broker makes in one life: every granted vote, every commit that rests on the
+/// leader's own disk and every epoch of a static leader, and of the others one in so many, because a look costs about
+/// as much as a boot.
 class PromiseWatch {
   public:
     /// `message` is about to leave. What it promises is in force from then on.
@@ -49,6 +50,7 @@ class PromiseWatch {
   private:
     std::optional<checker::PromiseNotDurable> look_at_raft(const sim::Disk& disk, const broker::Broker& broker,
                                                            const raft::Message& message, BrokerId to);
+    std::optional<checker::PromiseNotDurable> look_at_static_epoch(const sim::Disk& disk, const broker::Broker& broker);
     bool is_news(const raft::Message& message);
     bool is_news(const replication::Message& message);
 
@@ -57,6 +59,7 @@ class PromiseWatch {
     Term term_max_;
     LogIndex match_index_max_;  // told in term_max_
     LogIndex commit_index_;
+    LeaderEpoch static_epoch_;         // the latest that it led in, looked at
     std::int64_t positions_told_ = 0;  // the sum over partitions in the last message that had any
 };
 

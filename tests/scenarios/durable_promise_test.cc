@@ -115,6 +115,11 @@ TEST_CASE("what a broker takes for durable would be found: records, topics, iden
         renewed.identity.data_incarnation = Incarnation(99);
         REQUIRE_THAT(broken_record_promises(group.disk(), renewed).at(0).what, Contains("data incarnation 63"));
     }
+    SECTION("the epoch that a static leader leads in") {
+        broker::Broker commanded = group.broker();
+        commanded.config.preset = broker::Preset::kStatic;
+        REQUIRE_THAT(broken_record_promises(group.disk(), commanded).at(0).what, Contains("that it leads in epoch"));
+    }
     SECTION("a topic more") {
         broker::Broker grown = group.broker();
         grown.topics.put(storage::TopicEntry{"more", TopicId(7), 1, {}});
