@@ -107,8 +107,10 @@ void BrokerHost::run(sim::Host& host) {
     reads_under_way_.clear();
     promises_ = PromiseWatch();
     answers_ = AnswerWitness(patience_of(config_));
+    fairness_ = FetchFairness();
     told_log_starts_.clear();
     log_start_moved_.reset();
+    has_begun_to_serve_ = false;
     broker_ = std::make_unique<broker::Broker>(config_);
     broker::Booted booted{directory_image(host.disk()), host.draw_bits() | 1U};
     if (watch_.on_fact)
@@ -132,6 +134,7 @@ void BrokerHost::step(sim::Host& host, const broker::Event& event) {
         tell_leading(host, std::holds_alternative<broker::TimerFired>(event));
     if (watch_.on_fact && host.is_alive()) tell_overdue(host, std::holds_alternative<broker::TimerFired>(event));
     if (watch_.on_fact && host.is_alive() && log_start_moved_) tell_untold(host);
+    if (watch_.on_fact && host.is_alive() && std::exchange(has_begun_to_serve_, false)) tell_misremembered(host);
     if (watch_.on_stepped) watch_.on_stepped(host, *broker_);
 }
 
@@ -221,6 +224,12 @@ void BrokerHost::tell_untold(sim::Host& host) {
                                                   TopicPartition{home->id, PartitionIndex(0)}});
 }
 
+/// A new leader has just learned what it knows, in one of several ways.
+void BrokerHost::tell_misremembered(sim::Host& host) {
+    for (std::string& what : misremembered_producers(host.disk(), *broker_))
+        watch_.on_fact(checker::PromiseNotDurable{config_.id, checker::Promise::kProducers, std::move(what)});
+}
+
 void BrokerHost::forget_client(ConnectionId connection) {
     std::erase(connections_, connection);
     answers_.on_closed(connection);
@@ -248,6 +257,11 @@ void BrokerHost::note_arrival(sim::Host& host, BrokerId from, const broker::Peer
         host.note("from broker " + std::to_string(from.value) + ": " + broker::to_text(message));
     if (watch_.on_fact && std::holds_alternative<raft::Message>(message) && broker::is_answer(message))
         watch_.on_fact(checker::PeerAnswered{config_.id, from, host.local_now().value});
+    const auto* replicated = std::get_if<replication::Message>(&message);
+    if (watch_.on_fact == nullptr || replicated == nullptr || !broker_->leading) return;
+    if (const auto* request = std::get_if<replication::FetchRequest>(replicated))
+        if (auto starving = fairness_.on_request(*request, *broker_))
+            watch_.on_fact(checker::RequestOverdue{config_.id, "without need: " + *std::move(starving) + " (F1)"});
 }
 
 void BrokerHost::send_to_peer(sim::Host& host, const broker::SendToPeer& message) {
@@ -255,6 +269,9 @@ void BrokerHost::send_to_peer(sim::Host& host, const broker::SendToPeer& message
         host.note("to broker " + std::to_string(message.to.value) + ": " + broker::to_text(message.message));
     if (watch_.on_fact && host.is_alive()) {
         for (const auto& broken : promises_.look(host.disk(), *broker_, message)) watch_.on_fact(broken);
+        if (const auto* replicated = std::get_if<replication::Message>(&message.message))
+            if (const auto* answer = std::get_if<replication::FetchAnswer>(replicated))
+                fairness_.on_answer(message.to, *answer, *broker_);
     }
     host.send(host_of(message.to), broker::encode_frame(message.message),
               sim::FrameTag{broker::kind_number(message.message), broker::is_answer(message.message)});
@@ -293,6 +310,7 @@ void BrokerHost::carry_out(sim::Host& host, const broker::Effect& effect) {
         void operator()(const broker::Observe& e) const {
             if (const auto* moved = std::get_if<broker::LogStartAdvanced>(&e.observation))
                 self.log_start_moved_ = moved->partition;
+            if (std::holds_alternative<broker::LeaderServing>(e.observation)) self.has_begun_to_serve_ = true;
             if (self.watch_.on_observation) self.watch_.on_observation(host, e.observation);
         }
     };

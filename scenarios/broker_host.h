@@ -10,6 +10,7 @@
 #include "protocol/broker/broker.h"
 #include "scenarios/answer_witness.h"
 #include "scenarios/durable_promise.h"
+#include "scenarios/fetch_fairness.h"
 #include "scenarios/producer_topic_witness.h"
 #include "sim/world.h"
 
@@ -81,6 +82,7 @@ class BrokerHost {
     void tell_leading(sim::Host& host, bool by_timer);
     void tell_overdue(sim::Host& host, bool by_timer);
     void tell_untold(sim::Host& host);
+    void tell_misremembered(sim::Host& host);
     void note_log_start(const clients::PartitionName& name, Offset log_start_offset);
     void note_answer(const broker::AnswerClient& answered);
     void forget_client(ConnectionId connection);
@@ -97,8 +99,10 @@ class BrokerHost {
     std::optional<broker::RoleCommanded> role_command_;
     PromiseWatch promises_;                          // of the running life
     AnswerWitness answers_;                          // ... too
+    FetchFairness fairness_;                         // ... too
     ToldLogStarts told_log_starts_;                  // ... too
     std::optional<TopicPartition> log_start_moved_;  // in the present step
+    bool has_begun_to_serve_ = false;                // ... too
     std::uint32_t log_starts_moved_ = 0;
     std::vector<ReadUnderWay> reads_under_way_;  // in the order they were asked for
     std::uint64_t reads_asked_ = 0;

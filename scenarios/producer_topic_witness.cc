@@ -48,58 +48,89 @@ void take_record(const storage::RecordView& record, TopicContent& content) {
     }
 }
 
-/// Takes the segment's records from `from` on. The offset past its last whole batch.
-Offset read_segment(const Bytes& segment, Offset base_offset, Offset from, TopicContent& content) {
+/// Calls `take` with each whole batch of the segment and its header. The offset past the last one.
+template <typename Take>
+Offset read_segment(std::span<const std::byte> segment, Offset base_offset, const Take& take) {
     Offset next = base_offset;
-    std::size_t position = 0;
-    while (position < segment.size()) {
-        const std::span<const std::byte> rest = segment.span().subspan(position);
-        const auto header = storage::check_batch(rest);
-        if (!header) break;
-        storage::RecordReader reader(rest.first(header->size_bytes()), *header);
-        for (auto record = reader.next(); record && *record; record = reader.next())
-            if ((*record)->offset >= from) take_record(**record, content);
+    while (const auto header = storage::check_batch(segment)) {
+        take(*header, segment.first(header->size_bytes()));
         next = header->next_offset();
-        position += header->size_bytes();
+        segment = segment.subspan(header->size_bytes());
     }
     return next;
 }
 
-/// Empty: the medium does not hold all that the leader takes for durable, which is for others to judge.
-std::optional<TopicContent> read_topic(const sim::Disk& disk, const broker::Broker& broker, TopicPartition home) {
-    const std::optional<storage::LogView> view = broker.logs.view(home);
-    if (!view || view->damaged_at) return std::nullopt;
-    TopicContent content;
+/// Calls `take` with the batches of the log as they rest on the medium. False: the medium does not hold all that the
+/// broker takes for durable, which is for others to judge.
+template <typename Take>
+bool read_log(const sim::Disk& disk, const broker::Broker& broker, TopicPartition tp, const Take& take) {
+    const std::optional<storage::LogView> view = broker.logs.view(tp);
+    if (!view || view->damaged_at) return false;
     Offset next;
     bool is_first = true;
     for (const std::string& name : disk.list()) {  // sorted, so in the order of their offsets
         const auto file = storage::parse_partition_file(name);
-        if (!file || file->tp != home || file->kind != storage::PartitionFileKind::kSegment) continue;
-        if (!is_first && file->base_offset != next) return std::nullopt;
+        if (!file || file->tp != tp || file->kind != storage::PartitionFileKind::kSegment) continue;
+        if (!is_first && file->base_offset != next) return false;
         is_first = false;
-        next = read_segment(disk.durable_content(name), file->base_offset, view->log_start_offset, content);
+        const Bytes segment = disk.durable_content(name);
+        next = read_segment(segment.span(), file->base_offset, take);
     }
-    if (next < view->durable_end_offset) return std::nullopt;
+    return next >= view->durable_end_offset;
+}
+
+std::optional<TopicContent> read_topic(const sim::Disk& disk, const broker::Broker& broker, TopicPartition home) {
+    TopicContent content;
+    const auto log_start_offset = broker.logs.view(home)->log_start_offset;
+    const bool is_whole = read_log(disk, broker, home, [&](const storage::BatchHeader& header, auto batch) {
+        storage::RecordReader reader(batch, header);
+        for (auto record = reader.next(); record && *record; record = reader.next())
+            if ((*record)->offset >= log_start_offset) take_record(**record, content);
+    });
+    if (!is_whole) return std::nullopt;
     return content;
 }
+
+/// As many producers as are known to every table of a log, those that wrote last; of the others none is older than
+/// this offset. Whoever's last batch ends there or later is known for sure.
+Offset known_for_sure_from(std::vector<Offset> last_offsets, const broker::Broker& broker) {
+    const auto producers_max = static_cast<std::size_t>(broker.config.producers_max);
+    const std::size_t kept = producers_max + 1 - clients::producers_forgotten_at_once(producers_max);
+    if (last_offsets.size() <= kept) return Offset(0);
+    std::ranges::sort(last_offsets, std::greater());
+    return last_offsets[kept - 1];
+}
+
+constexpr Offset kEndOfTime{std::numeric_limits<std::int64_t>::max()};
 
 /// Producers with a batch below the log start, as far as no bound can have made another table forget them.
 std::vector<std::pair<ProducerId, Offset>> producers_below(const broker::Broker& broker,
                                                            const clients::ProducerTable& table,
                                                            Offset log_start_offset) {
-    const auto producers_max = static_cast<std::size_t>(broker.config.producers_max);
-    const std::size_t kept_for_sure = producers_max + 1 - clients::producers_forgotten_at_once(producers_max);
-    const auto all = table.states_between(Offset(0), Offset(std::numeric_limits<std::int64_t>::max()));
+    const auto all = table.states_between(Offset(0), kEndOfTime);
     std::vector<Offset> last_offsets;
     for (const auto& [id, state] : all) last_offsets.push_back(state.last_offset);
-    std::ranges::sort(last_offsets, std::greater());
-    const Offset oldest_kept = last_offsets.size() > kept_for_sure ? last_offsets[kept_for_sure - 1] : Offset(0);
+    const Offset sure_from = known_for_sure_from(std::move(last_offsets), broker);
     std::vector<std::pair<ProducerId, Offset>> below;
     for (const auto& [id, state] : table.states_between(Offset(0), log_start_offset)) {
         const auto whole = std::ranges::find(all, id, &std::pair<ProducerId, clients::ProducerState>::first);
-        if (whole->second.last_offset >= oldest_kept) below.emplace_back(id, state.last_offset);
+        if (whole->second.last_offset >= sure_from) below.emplace_back(id, state.last_offset);
     }
     return below;
+}
+
+/// Of each producer the offset its last batch in the log ends at (inclusive); none: the medium does not hold the log.
+std::optional<FlatMap<ProducerId, Offset>> producers_in_log(const sim::Disk& disk, const broker::Broker& broker,
+                                                            TopicPartition tp) {
+    FlatMap<ProducerId, Offset> last_offsets;
+    const storage::LogView view = *broker.logs.view(tp);
+    const bool is_whole = read_log(disk, broker, tp, [&](const storage::BatchHeader& header, auto) {
+        const bool is_in_log =
+            header.base_offset >= view.log_start_offset && header.next_offset() <= view.durable_end_offset;
+        if (is_in_log && header.producer_id != kNoProducer) last_offsets[header.producer_id] = header.next_offset() - 1;
+    });
+    if (!is_whole) return std::nullopt;
+    return last_offsets;
 }
 
 }  // namespace
@@ -136,6 +167,35 @@ std::vector<std::string> untold_to_successor(const sim::Disk& disk, const broker
                         found == content->log_starts.end() ? 0 : found->second.value));
     }
     return untold;
+}
+
+std::vector<std::string> misremembered_producers(const sim::Disk& disk, const broker::Broker& broker) {
+    std::vector<std::string> wrong;
+    if (!broker::is_serving(broker)) return wrong;
+    for (const auto& [tp, partition] : broker.partitions) {
+        const storage::TopicEntry* topic = broker.topics.find(tp.topic);
+        if (topic == nullptr || partition.must_recopy || !broker.logs.view(tp)) continue;
+        const auto in_log = producers_in_log(disk, broker, tp);
+        if (!in_log) continue;
+        FlatMap<ProducerId, Offset> known;
+        std::vector<Offset> last_offsets;
+        for (const auto& [id, last_offset] : *in_log) last_offsets.push_back(last_offset);
+        for (const auto& [id, state] : partition.producers.states_between(Offset(0), kEndOfTime)) {
+            known.emplace(id, state.last_offset);
+            if (!in_log->contains(id)) last_offsets.push_back(state.last_offset);
+        }
+        const Offset sure_from = known_for_sure_from(std::move(last_offsets), broker);
+        for (const auto& [id, last_offset] : *in_log) {
+            const auto found = known.find(id);
+            const bool is_forgotten = found == known.end();
+            if (is_forgotten ? last_offset < sure_from : found->second >= last_offset) continue;
+            wrong.push_back(fmt::format(
+                "that producer {} wrote up to {} in {}-{}, as its own log says: it leads and "
+                "knows of it up to {}",
+                id.value, last_offset.value, topic->name, tp.partition.value, is_forgotten ? -1 : found->second.value));
+        }
+    }
+    return wrong;
 }
 
 }  // namespace tidelock::scenarios

@@ -1,5 +1,5 @@
-/// Reads the topic of producers as the next leader will, from the medium of the present one: what is known of producers
-/// and log starts must not hang on the memory of who knows it (T2, L7).
+/// Reads the topic of producers as the next leader will, and the logs, from the medium of the present leader: what is
+/// known of producers and log starts must not hang on the memory of who knows it, nor differ from the log (T2, L7).
 #pragma once
 
 #include <string>
@@ -19,5 +19,9 @@ using ToldLogStarts = FlatMap<TopicPartition, Offset>;
 /// because of its bound. Empty as well when nobody serves, or when the topic's copy is damaged.
 std::vector<std::string> untold_to_successor(const sim::Disk& disk, const broker::Broker& broker,
                                              const ToldLogStarts& told);
+
+/// What a serving leader's tables of producers say that its own log, as it rests on the medium, contradicts: an older
+/// last batch than the log holds, or nothing of one that no bound can have made it forget (T2); each in words.
+std::vector<std::string> misremembered_producers(const sim::Disk& disk, const broker::Broker& broker);
 
 }  // namespace tidelock::scenarios

@@ -80,3 +80,21 @@ TEST_CASE("who does not serve has nothing to tell") {
     group.leading.leading.reset();
     REQUIRE(group.untold({{group.tp, Offset(2)}}).empty());
 }
+
+TEST_CASE("what a leader knows of producers is not less than its own log says") {
+    Settled group;
+    const auto is_of_topic = [&](const std::string& what) { return what.find("as its own log says") != what.npos; };
+    REQUIRE(misremembered_producers(group.disk(), group.broker()).empty());
+    broker::Broker forgetful = group.broker();
+    std::size_t known = 0;
+    for (auto& [tp, partition] : forgetful.partitions) {
+        known += partition.producers.states_between(Offset(0), Offset(1'000)).size();
+        partition.producers.clear();
+    }
+    REQUIRE(known > 0);
+    const auto wrong = misremembered_producers(group.disk(), forgetful);
+    REQUIRE_FALSE(wrong.empty());
+    REQUIRE(std::ranges::all_of(wrong, is_of_topic));
+    forgetful.leading.reset();
+    REQUIRE(misremembered_producers(group.disk(), forgetful).empty());
+}

@@ -8,7 +8,7 @@
 
 namespace tidelock::scenarios {
 
-/// Two virtual seconds old; clients produce, one broker leads and nothing fails.
+/// Two virtual seconds old; idempotent clients produce, one broker leads and nothing fails.
 struct SettledGroup {
     SettledGroup() {
         cluster.start_brokers();
@@ -20,6 +20,7 @@ struct SettledGroup {
     static Plan plan_without_faults() {
         Plan plan = generate(*load_scenario("group-failover"), 1);
         plan.faults.clear();
+        for (ProducerPlan& producer : plan.producers) producer.is_idempotent = true;
         return plan;
     }
     const sim::Disk& disk() { return cluster.world().host(host_of(leader)).disk(); }
