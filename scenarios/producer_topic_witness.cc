@@ -157,7 +157,7 @@ std::vector<std::string> untold_to_successor(const sim::Disk& disk, const broker
                             known.value));
         }
         const auto promised = told.find(tp);
-        if (promised == told.end()) continue;
+        if (promised == told.end() || promised->second == Offset(0)) continue;
         const auto found = content->log_starts.find(tp);
         if (found != content->log_starts.end() && found->second >= promised->second) continue;
         untold.push_back(

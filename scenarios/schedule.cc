@@ -17,6 +17,13 @@ namespace tidelock::scenarios {
 namespace {
 
 constexpr Duration kTendInterval = milliseconds(250);
+constexpr Duration kReadingPause = seconds(1);  // that a reader who gets further may make
+
+std::size_t records_read(const Verification& verification) {
+    std::size_t count = 0;
+    for (const VerifiedPartition& partition : verification.partitions) count += partition.read.records.size();
+    return count;
+}
 
 /// One schedule from boot to verdict. Lives in the arena.
 class ScheduleRun {
@@ -81,7 +88,20 @@ class ScheduleRun {
         cluster_.workload().are_producers_done = true;
         if (!run_to(verify_at, true)) return false;
         cluster_.start_verifier();
-        return run_to(heal_at + heal, true);
+        return run_to(heal_at + heal, true) && run_while_reading(heal_at + heal * 2);
+    }
+
+    /// Reading back what many small segments hold takes its time: nobody waits in vain who gets further all the while.
+    bool run_while_reading(sim::TimeNs end) {
+        sim::World& world = cluster_.world();
+        std::size_t read_before = 0;
+        while (!cluster_.verification().is_finished && world.now() < end) {
+            const std::size_t read = records_read(cluster_.verification());
+            if (read == read_before) break;
+            read_before = read;
+            if (!run_to(std::min(end, world.now() + kReadingPause), true)) return false;
+        }
+        return true;
     }
 
     bool run_to(sim::TimeNs end, bool is_healing) {

@@ -95,12 +95,13 @@ ErrorCode begin_log_start_move(Step& step, TopicPartition tp, Offset to, std::op
     return ErrorCode::kNone;
 }
 
+/// What retention took beyond the move is not told: nothing keeps it from coming back after a failover.
 void answer_move(Step& step, const LogStartMove& move, ErrorCode error) {
     if (!move.client) return;
     clients::DeleteRecordsAnswer body;
     body.error = error;
     if (const auto view = step.broker.logs.view(move.partition); view && error == ErrorCode::kNone)
-        body.log_start_offset = view->log_start_offset;
+        body.log_start_offset = std::min(view->log_start_offset, move.log_start_offset);
     answer(step, *move.client, body);
 }
 

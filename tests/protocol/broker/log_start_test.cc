@@ -127,6 +127,22 @@ TEST_CASE("the topic of producers is not written anew between the end of a wish 
     REQUIRE(produce(bench, in_second(numbered(1))) == Offset(2));
 }
 
+TEST_CASE("who deletes records is told of no log start that a failover could take back (L7)", "[broker]") {
+    Bench bench = formed_group();
+    REQUIRE(bench.transfer_to(1));
+    for (int i = 0; i < 12; ++i) produce(bench, produce_to("orders", Acks::kAll, seconds(5)));
+    for (std::int32_t id = 2; id <= 3; ++id) bench.hold(id, storage::FileOwner::kLogStore);
+    bench.ask(1, clients::DeleteRecordsRequest{kOrders, Offset(1)});
+    const CorrelationId deleted = bench.ask(1, clients::DeleteRecordsRequest{kOrders, Offset(2)});
+    // Nobody writes down what retention takes, as it takes no producer's last batch.
+    bench.ask(1, clients::SetTopicConfigRequest{"orders", {{"retention.records", "4"}}});
+    bench.advance(milliseconds(300));
+    for (std::int32_t id = 2; id <= 3; ++id) bench.release(id);
+    REQUIRE(bench.advance_until([&] { return bench.is_answered(deleted, ErrorCode::kNone); }));
+    REQUIRE(log_start_of(bench.at(1)) == Offset(8));
+    REQUIRE(std::get<clients::DeleteRecordsAnswer>(bench.answer_to(deleted)->body).log_start_offset == Offset(2));
+}
+
 TEST_CASE("a copy that begins at its leader's log start knows the producers below it when it leads (T2, L7)",
           "[broker]") {
     Bench bench = formed_group();
