@@ -108,6 +108,7 @@ void BrokerHost::run(sim::Host& host) {
     promises_ = PromiseWatch();
     answers_ = AnswerWitness(patience_of(config_));
     fairness_ = FetchFairness();
+    writers_ = ConfirmedWriters();
     told_log_starts_.clear();
     log_start_moved_.reset();
     has_begun_to_serve_ = false;
@@ -219,7 +220,7 @@ void BrokerHost::tell_untold(sim::Host& host) {
     const storage::TopicEntry* home = broker_->topics.find(clients::kProducerIdsTopic);
     const bool is_home = home != nullptr && home->id == moved.topic;
     if (!is_home && log_starts_moved_++ % kLogStartsPerLook != 0) return;
-    for (std::string& what : untold_to_successor(host.disk(), *broker_, told_log_starts_))
+    for (std::string& what : untold_to_successor(host.disk(), *broker_, writers_, told_log_starts_))
         watch_.on_fact(checker::PromiseNotDurable{config_.id, checker::Promise::kProducers, std::move(what),
                                                   TopicPartition{home->id, PartitionIndex(0)}});
 }
@@ -308,6 +309,7 @@ void BrokerHost::carry_out(sim::Host& host, const broker::Effect& effect) {
             host.cancel_timer(sim::TimerId(static_cast<std::uint32_t>(e.timer)));
         }
         void operator()(const broker::Observe& e) const {
+            if (self.watch_.on_fact) self.writers_.on_observation(e.observation);
             if (const auto* moved = std::get_if<broker::LogStartAdvanced>(&e.observation))
                 self.log_start_moved_ = moved->partition;
             if (std::holds_alternative<broker::LeaderServing>(e.observation)) self.has_begun_to_serve_ = true;

@@ -99,6 +99,7 @@ class BrokerHost {
     std::optional<broker::RoleCommanded> role_command_;
     PromiseWatch promises_;                          // of the running life
     AnswerWitness answers_;                          // ... too
+    ConfirmedWriters writers_;                       // ... too
     FetchFairness fairness_;                         // ... too
     ToldLogStarts told_log_starts_;                  // ... too
     std::optional<TopicPartition> log_start_moved_;  // in the present step

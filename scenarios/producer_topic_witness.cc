@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -103,19 +104,22 @@ Offset known_for_sure_from(std::vector<Offset> last_offsets, const broker::Broke
 
 constexpr Offset kEndOfTime{std::numeric_limits<std::int64_t>::max()};
 
-/// Producers with a batch below the log start, as far as no bound can have made another table forget them.
+/// Producers whose last confirmed batch is below the log start, as far as no bound can have made another table forget
+/// them. Whoever has a confirmed one in the log is known from there.
 std::vector<std::pair<ProducerId, Offset>> producers_below(const broker::Broker& broker,
                                                            const clients::ProducerTable& table,
+                                                           FlatMap<ProducerId, Offset> confirmed,
                                                            Offset log_start_offset) {
-    const auto all = table.states_between(Offset(0), kEndOfTime);
+    for (const auto& [id, state] : table.states_between(Offset(0), kEndOfTime)) {
+        Offset& last_offset = confirmed[id];
+        last_offset = std::max(last_offset, state.last_offset);
+    }
     std::vector<Offset> last_offsets;
-    for (const auto& [id, state] : all) last_offsets.push_back(state.last_offset);
+    for (const auto& [id, last_offset] : confirmed) last_offsets.push_back(last_offset);
     const Offset sure_from = known_for_sure_from(std::move(last_offsets), broker);
     std::vector<std::pair<ProducerId, Offset>> below;
-    for (const auto& [id, state] : table.states_between(Offset(0), log_start_offset)) {
-        const auto whole = std::ranges::find(all, id, &std::pair<ProducerId, clients::ProducerState>::first);
-        if (whole->second.last_offset >= sure_from) below.emplace_back(id, state.last_offset);
-    }
+    for (const auto& [id, last_offset] : confirmed)
+        if (last_offset >= sure_from && last_offset < log_start_offset) below.emplace_back(id, last_offset);
     return below;
 }
 
@@ -135,8 +139,51 @@ std::optional<FlatMap<ProducerId, Offset>> producers_in_log(const sim::Disk& dis
 
 }  // namespace
 
+void ConfirmedWriters::on_observation(const broker::Observation& observation) {
+    if (const auto* recovered = std::get_if<broker::LogRecovered>(&observation)) {
+        logs_.erase(recovered->partition);
+        for (const broker::BatchSummary& batch : recovered->batches) write(recovered->partition, batch);
+        confirm(recovered->partition, recovered->high_watermark);
+    } else if (const auto* appended = std::get_if<broker::BatchAppended>(&observation)) {
+        write(appended->partition, appended->batch);
+    } else if (const auto* advanced = std::get_if<broker::HighWatermarkAdvanced>(&observation)) {
+        confirm(advanced->partition, advanced->high_watermark);
+    } else if (const auto* truncated = std::get_if<broker::LogTruncated>(&observation)) {
+        cut(truncated->partition, truncated->to);
+    } else if (const auto* reset = std::get_if<broker::LogReset>(&observation)) {
+        logs_.erase(reset->partition);
+    }
+}
+
+FlatMap<ProducerId, Offset> ConfirmedWriters::of(TopicPartition tp) const {
+    const auto log = logs_.find(tp);
+    return log == logs_.end() ? FlatMap<ProducerId, Offset>() : log->second.confirmed;
+}
+
+void ConfirmedWriters::write(TopicPartition tp, const broker::BatchSummary& batch) {
+    if (batch.producer_id == kNoProducer) return;
+    logs_[tp].unconfirmed.push_back({batch.producer_id, batch.base_offset, batch.last_offset + 1});
+}
+
+void ConfirmedWriters::confirm(TopicPartition tp, Offset high_watermark) {
+    Log& log = logs_[tp];
+    log.high_watermark = std::max(log.high_watermark, high_watermark);
+    while (!log.unconfirmed.empty() && log.unconfirmed.front().next_offset <= log.high_watermark) {
+        log.confirmed[log.unconfirmed.front().producer] = log.unconfirmed.front().next_offset - 1;
+        log.unconfirmed.pop_front();
+    }
+}
+
+void ConfirmedWriters::cut(TopicPartition tp, Offset end) {
+    Log& log = logs_[tp];
+    log.high_watermark = std::min(log.high_watermark, end);
+    while (!log.unconfirmed.empty() && log.unconfirmed.back().base_offset >= end) log.unconfirmed.pop_back();
+    for (auto at = log.confirmed.begin(); at != log.confirmed.end();)
+        at = at->second >= end ? log.confirmed.erase(at) : std::next(at);
+}
+
 std::vector<std::string> untold_to_successor(const sim::Disk& disk, const broker::Broker& broker,
-                                             const ToldLogStarts& told) {
+                                             const ConfirmedWriters& writers, const ToldLogStarts& told) {
     std::vector<std::string> untold;
     const auto home = topic_of_producers(broker);
     if (!home || !broker::is_serving(broker)) return untold;
@@ -146,7 +193,8 @@ std::vector<std::string> untold_to_successor(const sim::Disk& disk, const broker
         const auto view = broker.logs.view(tp);
         const storage::TopicEntry* topic = broker.topics.find(tp.topic);
         if (!view || topic == nullptr || is_internal(topic->name)) continue;
-        for (const auto& [id, last_offset] : producers_below(broker, partition.producers, view->log_start_offset)) {
+        for (const auto& [id, last_offset] :
+             producers_below(broker, partition.producers.confirmed(), writers.of(tp), view->log_start_offset)) {
             const auto found = content->last_offsets.find(clients::ProducerStateKey{tp, id});
             if (found != content->last_offsets.end() && found->second >= last_offset) continue;
             const Offset known = found == content->last_offsets.end() ? Offset(-1) : found->second;
@@ -179,11 +227,12 @@ std::vector<std::string> misremembered_producers(const sim::Disk& disk, const br
         if (!in_log) continue;
         FlatMap<ProducerId, Offset> known;
         std::vector<Offset> last_offsets;
-        for (const auto& [id, last_offset] : *in_log) last_offsets.push_back(last_offset);
-        for (const auto& [id, state] : partition.producers.states_between(Offset(0), kEndOfTime)) {
+        for (const auto& [id, state] : partition.producers.newest().states_between(Offset(0), kEndOfTime)) {
             known.emplace(id, state.last_offset);
-            if (!in_log->contains(id)) last_offsets.push_back(state.last_offset);
+            last_offsets.push_back(state.last_offset);
         }
+        for (const auto& [id, last_offset] : *in_log)
+            if (!known.contains(id)) last_offsets.push_back(last_offset);
         const Offset sure_from = known_for_sure_from(std::move(last_offsets), broker);
         for (const auto& [id, last_offset] : *in_log) {
             const auto found = known.find(id);

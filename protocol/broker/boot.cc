@@ -164,6 +164,7 @@ void recover_partition(Step& step, const storage::DirectoryImage& image, const s
             if (header.next_offset() > found.log_start_offset) recovered.batches.push_back(summary_of(header));
         }
     }
+    partition.producers.on_high_watermark(partition.high_watermark.value());
     observe(step, std::move(recovered));
     if (is_damaged) {
         observe(step, DamageFound{found.tp, is_unvouched ? found.log_start_offset : found.damaged_at});

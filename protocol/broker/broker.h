@@ -19,6 +19,7 @@
 #include "protocol/broker/tail_cache.h"
 #include "protocol/clients/messages.h"
 #include "protocol/clients/offsets.h"
+#include "protocol/clients/partition_producers.h"
 #include "protocol/clients/producers.h"
 #include "protocol/group/metadata.h"
 #include "protocol/raft/raft.h"
@@ -45,7 +46,7 @@ enum class Lifecycle : std::uint8_t {
 /// One partition as its broker sees it; the records are the log store's.
 struct Partition {
     replication::HighWatermark high_watermark;
-    clients::ProducerTable producers;
+    clients::PartitionProducers producers;
     replication::PendingAcknowledgements pending;
     TailCache tail;
     Offset epoch_start_offset;           // as leader: where its epoch starts here
@@ -249,9 +250,11 @@ struct Broker {
     replication::InSyncSet in_sync;
     replication::Fetcher fetcher;
     std::optional<Leading> leading;
-    bool is_static_role_pending = false;      // `static`: a command or a claim is on its way to the identity file
-    std::optional<LeaderEpoch> static_claim;  // `static`: of this broker for itself; it has not led by it yet
-    BrokerId known_leader;                    // of the data, for hints; 0: none
+    bool is_static_role_pending = false;         // `static`: a command or a claim is on its way to the identity file
+    std::optional<LeaderEpoch> static_claim;     // `static`: of this broker for itself; it has not led by it yet
+    std::optional<RoleCommanded> early_command;  // `static`: the latest that came before this broker ran
+    Duration static_retry;  // `static`: the latest pause before leading again; 0: none since it served
+    BrokerId known_leader;  // of the data, for hints; 0: none
 
     FlatMap<ConnectionId, CorrelationId> newest_requests;  // of clients that are connected and have asked
     FlatMap<replication::WaiterId, WaitingProduce> waiting_produces;

@@ -35,6 +35,7 @@ void follow_high_watermark(Step& step, TopicPartition tp, Offset leader_high_wat
     const auto view = broker.logs.view(tp);
     if (!partition.high_watermark.follow(leader_high_watermark, view->durable_end_offset)) return;
     broker.logs.set_high_watermark(tp, partition.high_watermark.value());
+    partition.producers.on_high_watermark(partition.high_watermark.value());
     observe(step, HighWatermarkAdvanced{tp, broker.fetcher.leader_epoch(), partition.high_watermark.value(), false});
 }
 

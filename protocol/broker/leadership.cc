@@ -29,6 +29,7 @@ std::vector<replication::LeaderCopy> open_epoch(Step& step, LeaderEpoch leader_e
         partition.epoch_start_offset = view->log_end_offset;
         partition.high_watermark = replication::HighWatermark(partition.high_watermark.value(), view->log_start_offset,
                                                               view->log_end_offset, high_watermark_rule(broker));
+        partition.producers.on_high_watermark(partition.high_watermark.value());
         copies.push_back(replication::LeaderCopy{tp, view->log_end_offset, view->durable_end_offset,
                                                  partition.high_watermark.value(), partition.epoch_start_offset});
     }
@@ -72,7 +73,9 @@ void reread_producers(Step& step, const storage::RecordsRead& read) {
     if (found == step.broker.partitions.end() || !found->second.must_reread_producers) return;
     const auto views = storage::split_batches(read.batches, step.broker.logs.config().segment.batch);
     CHECK(views.has_value());
-    for (const storage::BatchView& batch : *views) found->second.producers.on_batch(producer_batch_of(batch.header));
+    Partition& partition = found->second;
+    for (const storage::BatchView& batch : *views) partition.producers.on_batch(producer_batch_of(batch.header));
+    partition.producers.on_high_watermark(partition.high_watermark.value());
 }
 
 /// Ends every produce that waits under this authority as unknown (A6).
@@ -192,7 +195,14 @@ void advance_opening(Step& step) {
         return !r.is_internal || partition == broker.partitions.end() ||
                partition->second.high_watermark.value() >= r.end_offset;
     });
-    if (!is_confirmed) {
+    // L7: deleted records stay deleted, also for who asks first.
+    const bool is_log_start_due = std::ranges::all_of(leading.log_start_moves, [&](const LogStartMove& move) {
+        const auto partition = broker.partitions.find(move.partition);
+        const auto view = broker.logs.view(move.partition);
+        return partition == broker.partitions.end() || !view || view->log_end_offset < move.log_start_offset ||
+               partition->second.high_watermark.value() >= move.log_start_offset;
+    });
+    if (!is_confirmed || !is_log_start_due) {
         if (leading.stage == LeadingStage::kRebuilding) mark(step, Mark::kServingWaitedForHighWatermark);
         leading.stage = LeadingStage::kConfirming;
         return;
@@ -205,10 +215,12 @@ void advance_opening(Step& step) {
     }
     if (leading.offsets.size() > 0) mark(step, Mark::kOffsetsRebuilt);
     leading.stage = LeadingStage::kServing;
+    broker.static_retry = Duration(0);
     observe(step, LeaderServing{leading.leader_epoch});
     create_internal_topics(step);
     settle_log_start_moves(step);
     forget_offsets_of_deleted_topics(step);
+    apply_all_retention(step);  // nothing was taken before, and no later record need come
 }
 
 void follow_decided_leader(Step& step) {

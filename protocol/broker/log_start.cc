@@ -84,7 +84,7 @@ ErrorCode begin_log_start_move(Step& step, TopicPartition tp, Offset to, std::op
     if (!home) return ErrorCode::kCoordinatorNotReady;
     const Offset from = broker.logs.view(tp)->log_start_offset;
     StateRecords records(broker.config);
-    records.add_states(tp, broker.partitions.at(tp).producers.states_between(from, to));
+    records.add_states(tp, broker.partitions.at(tp).producers.confirmed().states_between(from, to));
     records.add_log_start(tp, to);
     const auto written_end = append_records(step, *home, records);
     if (!written_end) return written_end.error();
@@ -128,7 +128,7 @@ StateRecords everything_known(const Broker& broker) {
             if (move.partition == tp) log_start_offset = std::max(log_start_offset, move.log_start_offset);
         if (is_internal(broker, tp.topic) || log_start_offset == Offset(0)) continue;
         records.add_log_start(tp, log_start_offset);
-        records.add_states(tp, partition.producers.states_between(Offset(0), log_start_offset));
+        records.add_states(tp, partition.producers.confirmed().states_between(Offset(0), log_start_offset));
     }
     return records;
 }
@@ -191,8 +191,16 @@ void apply_retention(Step& step, TopicPartition tp) {
     const bool is_under_way = std::ranges::any_of(broker.leading->log_start_moves,
                                                   [&](const LogStartMove& move) { return move.partition == tp; });
     if (is_under_way) return;
-    if (partition.producers.states_between(log_start_offset, to).empty()) return move_log_start(step, tp, to);
+    if (partition.producers.confirmed().states_between(log_start_offset, to).empty())
+        return move_log_start(step, tp, to);
     if (begin_log_start_move(step, tp, to, std::nullopt) == ErrorCode::kNone) rewrite_producer_records(step);
+}
+
+void apply_all_retention(Step& step) {
+    std::vector<TopicPartition> all;
+    for (const auto& [tp, partition] : step.broker.partitions) all.push_back(tp);
+    for (const TopicPartition& tp : all)
+        if (step.broker.leading && step.broker.partitions.contains(tp)) apply_retention(step, tp);
 }
 
 void move_log_start(Step& step, TopicPartition tp, Offset log_start_offset) {

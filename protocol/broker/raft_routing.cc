@@ -60,7 +60,7 @@ bool could_take_over(const Broker& broker, const Replica& member, Instant now) {
 /// L9: a broker that cannot append is not to lead, unless it leads already and nobody could take over.
 bool is_held_up_by_disk(const Broker& broker, Instant now) {
     const auto is_failed = [](const storage::PartitionLog& log) {
-        return log.condition == storage::LogCondition::kFailed;
+        return log.condition == storage::LogCondition::kFailed && !log.is_dropping;
     };
     const bool is_held_up =
         broker.is_disk_full || is_disk_stalled(broker, now) || std::ranges::any_of(broker.logs.logs(), is_failed);

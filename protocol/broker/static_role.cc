@@ -14,8 +14,8 @@ replication::VersionedSet first_set(const Broker& broker) {
     return replication::VersionedSet{replication::SyncStateSetEpoch(1), {self(broker)}};
 }
 
-/// Epochs under one role command: as many lives its leader has.
-constexpr std::int32_t kLivesPerCommand = 1 << 12;
+/// Epochs under one role command, shared out among the members.
+constexpr std::int32_t kLivesPerCommand = 1 << 14;
 constexpr std::int32_t kRoleCommandMax = std::numeric_limits<std::int32_t>::max() / kLivesPerCommand - 1;
 
 std::int32_t epoch_base(const Broker& broker) {
@@ -27,16 +27,21 @@ BrokerId static_leader_of(const Broker& broker) {
 }
 
 /// A leader that restarts may have lost an unsynced tail that followers copied: each of its lives is an epoch of its
-/// own, so that the handshake finds out (L6). Lives under one role command are counted by the leader itself, as nobody
-/// else leads; in its identity, as logs may lose the epochs in which they began. Empty: they are used up, and the next
-/// epoch could be another leader's.
+/// own, so that the handshake finds out (L6). Lives under one role command are counted by the leader itself; in its
+/// identity, as logs may lose the epochs in which they began. Each member has epochs of its own, as another one may be
+/// configured to lead that has not heard of all lives of the former. Empty: they are used up, and the next epoch could
+/// be of another command.
 std::optional<LeaderEpoch> next_life_epoch(const Broker& broker) {
     std::int32_t latest =
         std::max({epoch_base(broker), broker.decided.leader_epoch.value, broker.identity.static_epoch.value});
     for (const storage::PartitionLog& log : broker.logs.logs())
         latest = std::max(latest, log.history.latest_epoch().value);
-    if (latest >= epoch_base(broker) + kLivesPerCommand - 1) return std::nullopt;
-    return LeaderEpoch(latest + 1);
+    const auto& members = broker.config.members;
+    const auto share = static_cast<std::int32_t>(members.size());
+    const auto own = static_cast<std::int32_t>(std::ranges::find(members, broker.config.id) - members.begin());
+    const std::int32_t next = latest + 1 + ((own - (latest + 1 - epoch_base(broker))) % share + share) % share;
+    if (next >= epoch_base(broker) + kLivesPerCommand) return std::nullopt;
+    return LeaderEpoch(next);
 }
 
 /// Nobody hears of an epoch that a restart could give out again.
@@ -58,7 +63,11 @@ void lead_as_told(Step& step) {
 
 void on_role_commanded(Step& step, const RoleCommanded& commanded) {
     Broker& broker = step.broker;
-    if (broker.config.preset != Preset::kStatic || broker.lifecycle != Lifecycle::kRunning) return;
+    if (broker.config.preset != Preset::kStatic) return;
+    const bool is_booting = broker.lifecycle != Lifecycle::kRunning && broker.lifecycle != Lifecycle::kRefused;
+    const bool is_latest = !broker.early_command || broker.early_command->command < commanded.command;
+    if (is_booting && is_latest) broker.early_command = commanded;
+    if (broker.lifecycle != Lifecycle::kRunning) return;
     const bool is_known = std::ranges::find(broker.config.members, commanded.leader) != broker.config.members.end();
     if (commanded.command <= broker.identity.role_command || commanded.command > kRoleCommandMax || !is_known) return;
     broker.identity.role_command = commanded.command;
@@ -78,6 +87,7 @@ void take_static_role(Step& step) {
     broker.decided.leader = static_leader_of(broker);
     broker.known_leader = broker.decided.leader;
     resume_static_role(step);
+    if (const auto commanded = std::exchange(broker.early_command, std::nullopt)) on_role_commanded(step, *commanded);
 }
 
 void resume_static_role(Step& step) {
@@ -90,6 +100,26 @@ void resume_static_role(Step& step) {
     if (!is_idle || !std::ranges::all_of(broker.logs.logs(), is_open)) return;
     if (broker.decided.leader == broker.config.id) return lead_as_told(step);
     follow_static_leader(step, LeaderEpoch(std::max(broker.decided.leader_epoch.value, epoch_base(broker))));
+}
+
+void retry_static_role_later(Step& step) {
+    constexpr Duration kFirst = milliseconds(500);
+    constexpr Duration kLongest = seconds(4);
+    if (step.broker.is_disk_full) return;  // the disk is tried again anyway, and the role with it
+    Duration& pause = step.broker.static_retry;
+    pause = std::clamp(pause * 2, kFirst, kLongest);
+    step.effects.push_back(SetTimer{TimerKind::kDiskRetry, pause, pause});
+}
+
+void resume_role(Step& step) {
+    Broker& broker = step.broker;
+    const bool has_role = broker.leading || broker.fetcher.phase() != replication::FetchPhase::kIdle;
+    if (broker.lifecycle != Lifecycle::kRunning || has_role) return;
+    follow_decided_leader(step);
+    resume_static_role(step);
+    const bool is_to_lead = broker.config.preset == Preset::kStatic && broker.decided.leader == broker.config.id;
+    // Some log is not open yet.
+    if (is_to_lead && !broker.leading && !broker.is_static_role_pending) retry_static_role_later(step);
 }
 
 void follow_static_leader(Step& step, LeaderEpoch leader_epoch) {

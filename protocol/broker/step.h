@@ -160,6 +160,8 @@ void on_delete_records(Step& step, const ClientRef& client, const clients::Reque
                        const clients::DeleteRecordsRequest& del);
 /// Applies retention of the topic to one partition of a leader.
 void apply_retention(Step& step, TopicPartition tp);
+/// For when there may be too much anywhere and no later record need come.
+void apply_all_retention(Step& step);
 /// L7: forward only, not past the durable end; followers are told.
 void move_log_start(Step& step, TopicPartition tp, Offset log_start_offset);
 /// Moves the log starts whose records are confirmed by now.
@@ -212,6 +214,10 @@ void note_static_epoch(Step& step, BrokerId from, LeaderEpoch leader_epoch);
 /// A static broker that gave up its role because of its disk takes it again once its logs are open: nobody else may
 /// lead.
 void resume_static_role(Step& step);
+/// A static leader that resigned tries again later, each time after twice as long, up to four seconds.
+void retry_static_role_later(Step& step);
+/// Whoever neither leads nor follows although it is known whom it should.
+void resume_role(Step& step);
 void follow_static_leader(Step& step, LeaderEpoch leader_epoch);
 /// `static`: the leader's set needs nobody's consent, a proposal is a commit.
 void commit_static_change(Step& step, const replication::ProposeChange& change);

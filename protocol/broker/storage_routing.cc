@@ -155,7 +155,7 @@ void resign(Step& step, Mark why) {
         run_raft(step, raft::StepDownRequested{});
     } else {
         end_leading(step);
-        step.effects.push_back(SetTimer{TimerKind::kDiskRetry, kDiskRetry, kDiskRetry});  // nobody else will lead
+        retry_static_role_later(step);  // nobody else will lead
     }
 }
 
@@ -191,7 +191,8 @@ void on_disk_retry_timer(Step& step) {
     broker.logs.resume(step.store);
     drain_store(step);
     refresh_eligibility(step);
-    resume_static_role(step);
+    resume_role(step);
+    if (is_serving(broker)) apply_all_retention(step);  // a move may have found no room
 }
 
 void add_partition(Step& step, TopicPartition tp) {
@@ -208,7 +209,7 @@ void add_partition(Step& step, TopicPartition tp) {
     const bool is_foreign = view->log_end_offset > view->log_start_offset && broker.logs.history(tp)->empty();
     partition.must_recopy =
         view->condition == storage::LogCondition::kDamaged || (is_group && (view->is_history_unvouched || is_foreign));
-    partition.producers = clients::ProducerTable(static_cast<std::size_t>(broker.config.producers_max));
+    partition.producers = clients::PartitionProducers(static_cast<std::size_t>(broker.config.producers_max));
     partition.tail = TailCache(static_cast<std::size_t>(broker.config.tail_cache_bytes_max));
     partition.high_watermark = replication::HighWatermark(view->high_watermark, view->log_start_offset,
                                                           view->log_end_offset, high_watermark_rule(broker));

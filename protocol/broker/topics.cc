@@ -183,14 +183,6 @@ void publish_manifest(Step& step, std::int64_t version) {
     settle_topic_changes(step);
 }
 
-/// A topic may keep fewer records now, and no later one need come.
-void apply_all_retention(Step& step) {
-    std::vector<TopicPartition> all;
-    for (const auto& [tp, partition] : step.broker.partitions) all.push_back(tp);
-    for (const TopicPartition& tp : all)
-        if (step.broker.leading && step.broker.partitions.contains(tp)) apply_retention(step, tp);
-}
-
 }  // namespace
 
 replication::Manifest manifest_of(const storage::TopicCatalogue& catalogue) {
@@ -254,6 +246,8 @@ void on_topics_file_durable(Step& step) {
     }
     // Only the newest write is what the fetcher waits for: an earlier one may be of a leader followed before.
     if (broker.catalogue_writes.empty() && done.back().is_reconciling) finish_reconciling(step);
+    // A log that failed and was dropped since will never tell that it is open again.
+    resume_role(step);
 }
 
 void on_create_topic(Step& step, const ClientRef& client, const clients::CreateTopicRequest& create) {

@@ -12,6 +12,7 @@ void on_high_watermark_moved(Step& step, TopicPartition tp, Partition& partition
     const Offset high_watermark = partition.high_watermark.value();
     observe(step, HighWatermarkAdvanced{tp, broker.leading->leader_epoch, high_watermark, true});
     broker.logs.set_high_watermark(tp, high_watermark);
+    partition.producers.on_high_watermark(high_watermark);
     broker.in_sync.on_high_watermark_moved(tp, high_watermark);
     on_internal_high_watermark(step, tp, high_watermark);
     wake_consumers(step, tp, partition);

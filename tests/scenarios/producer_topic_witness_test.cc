@@ -27,13 +27,16 @@ struct Settled : SettledGroup {
     }
     void move_log_start(Offset to) { leading.logs.advance_log_start(tp, to); }
     void remember(ProducerId producer, Offset at) {
-        leading.partitions.at(tp).producers.on_batch({producer, ProducerEpoch(0), 0, 1, at});
+        clients::PartitionProducers& producers = leading.partitions.at(tp).producers;
+        producers.on_batch({producer, ProducerEpoch(0), 0, 1, at});
+        producers.on_high_watermark(at + 1);
     }
     std::vector<std::string> untold(const ToldLogStarts& told = {}) {
-        return untold_to_successor(disk(), leading, told);
+        return untold_to_successor(disk(), leading, writers, told);
     }
 
     broker::Broker leading = broker();
+    ConfirmedWriters writers;
     TopicPartition tp;
 };
 
@@ -41,7 +44,7 @@ struct Settled : SettledGroup {
 
 TEST_CASE("a leader in good order knows nothing alone") {
     SettledGroup group;
-    REQUIRE(untold_to_successor(group.disk(), group.broker(), {}).empty());
+    REQUIRE(untold_to_successor(group.disk(), group.broker(), {}, {}).empty());
 }
 
 TEST_CASE("a producer below the log start that the topic of producers does not name is known to the leader alone") {
@@ -68,6 +71,34 @@ TEST_CASE("a producer that the bound of another table may have forgotten need no
     REQUIRE(group.untold().size() == 1);
 }
 
+TEST_CASE(
+    "a producer that was seen to be confirmed below the log start has to be told, whatever the leader's table says") {
+    Settled group;
+    const auto appended = [&](ProducerId producer, std::int64_t at) {
+        broker::BatchSummary batch{};
+        batch.base_offset = batch.last_offset = Offset(at);
+        batch.producer_id = producer;
+        group.writers.on_observation(broker::BatchAppended{group.tp, batch, true});
+    };
+    const auto confirmed = [&](std::int64_t up_to) {
+        group.writers.on_observation(broker::HighWatermarkAdvanced{group.tp, LeaderEpoch(1), Offset(up_to), true});
+    };
+    appended(ProducerId(77), 0);
+    appended(ProducerId(78), 1);
+    group.move_log_start(Offset(2));
+    REQUIRE(group.untold().empty());
+    confirmed(1);
+    REQUIRE(group.untold().size() == 1);
+    REQUIRE_THAT(group.untold().front(), Contains("producer 77 wrote up to 0"));
+    confirmed(2);
+    REQUIRE(group.untold().size() == 2);
+    appended(ProducerId(77), 2);
+    confirmed(3);
+    REQUIRE(group.untold().size() == 1);  // the log tells of it
+    group.writers.on_observation(broker::LogTruncated{group.tp, Offset(1), broker::CutReason::kHandshake});
+    REQUIRE(group.untold().empty());
+}
+
 TEST_CASE("a log start that a client was told has to be in the topic of producers") {
     Settled group;
     const auto untold = group.untold({{group.tp, Offset(2)}});
@@ -88,7 +119,7 @@ TEST_CASE("what a leader knows of producers is not less than its own log says") 
     broker::Broker forgetful = group.broker();
     std::size_t known = 0;
     for (auto& [tp, partition] : forgetful.partitions) {
-        known += partition.producers.states_between(Offset(0), Offset(1'000)).size();
+        known += partition.producers.newest().states_between(Offset(0), Offset(1'000)).size();
         partition.producers.clear();
     }
     REQUIRE(known > 0);
