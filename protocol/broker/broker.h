@@ -263,9 +263,12 @@ struct Broker {
     std::uint64_t next_read = 1;
     std::optional<Instant> deadline_timer_at;
     std::int32_t under_replicated = 0;
-    bool is_disk_full = false;                 // or gives errors for good; a member of such a disk is not to lead
-    std::uint64_t commit_watched = 0;          // commits of the log store that had ended by `commit_since`
-    std::optional<Instant> commit_since;       // when the one in flight was seen first
+    bool is_disk_full = false;            // or gives errors for good; a member of such a disk is not to lead
+    std::uint64_t commit_watched = 0;     // commits of the log store that had ended by `commit_since`
+    std::optional<Instant> commit_since;  // when the one in flight was seen first
+    std::uint64_t reads_ended = 0;
+    std::uint64_t reads_watched = 0;           // reads that had ended by `reads_since`
+    std::optional<Instant> reads_since;        // when a read ended last, or the first of those under way was asked for
     storage::StateSequence catalogue_watched;  // the write of topics that the disk has held up ...
     std::optional<Instant> catalogue_since;    // ... since then
     bool is_disk_refusing = false;             // since the last attempt

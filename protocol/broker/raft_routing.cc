@@ -41,10 +41,13 @@ bool is_eligible(const Broker& broker, BrokerId member) {
 /// The disk takes what is written and does not say that it has: followers may be in step with records that it holds up,
 /// and no broker opens before its topics are durable. Whoever serves may wait for a slow file of topics.
 bool is_disk_stalled(const Broker& broker, Instant now) {
-    const auto is_overdue = [&](const std::optional<Instant>& asked_at) {
-        return asked_at && since(*asked_at, now) > broker.config.election_timeout_max;
+    const auto is_overdue = [&](const std::optional<Instant>& asked_at, std::int64_t elections) {
+        return asked_at && since(*asked_at, now) > broker.config.election_timeout_max * elections;
     };
-    return is_overdue(broker.commit_since) || (!is_serving(broker) && is_overdue(broker.catalogue_since));
+    // A leader whose reads never end keeps everybody who lags out of the set; but where reads are slow for all, the
+    // next leader would have to begin its own anew.
+    return is_overdue(broker.commit_since, 1) || (!is_serving(broker) && is_overdue(broker.catalogue_since, 1)) ||
+           is_overdue(broker.reads_since, 4);
 }
 
 /// A member of the set may lead whether it is in step or not (G2): it has all that was confirmed. One that lags because
@@ -327,6 +330,11 @@ void watch_disk(Step& step) {
     else if (!is_same_commit)
         broker.commit_since = step.now;
     broker.commit_watched = broker.logs.commit_count();
+    if (broker.reads.empty())
+        broker.reads_since.reset();
+    else if (!broker.reads_since || broker.reads_watched != broker.reads_ended)
+        broker.reads_since = step.now;
+    broker.reads_watched = broker.reads_ended;
     if (broker.catalogue_writes.empty()) {
         broker.catalogue_since.reset();
     } else if (!broker.catalogue_since || broker.catalogue_watched != broker.catalogue_writes.front().file_sequence) {

@@ -95,7 +95,7 @@ void resume_static_role(Step& step) {
     const bool is_idle = broker.config.preset == Preset::kStatic && !broker.leading && !broker.is_identity_renewing &&
                          !broker.is_static_role_pending && broker.lifecycle == Lifecycle::kRunning;
     const auto is_open = [](const storage::PartitionLog& log) {
-        return log.condition != storage::LogCondition::kFailed;
+        return log.condition != storage::LogCondition::kFailed || log.is_dropping;
     };
     if (!is_idle || !std::ranges::all_of(broker.logs.logs(), is_open)) return;
     if (broker.decided.leader == broker.config.id) return lead_as_told(step);

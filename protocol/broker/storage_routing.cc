@@ -84,6 +84,7 @@ void on_read_ended(Step& step, storage::ReadId id, const storage::RecordsRead* r
     if (found == step.broker.reads.end()) return;
     const ReadPurpose purpose = found->second;
     step.broker.reads.erase(found);
+    ++step.broker.reads_ended;
     std::visit(ReadRoute{step, read, tp, failure}, purpose);
 }
 

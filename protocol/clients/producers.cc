@@ -49,9 +49,12 @@ ProducerVerdict ProducerTable::check_known(const ProducerState& entry, const Pro
         if (batch.base_sequence == 0) return AcceptBatch{};
         return RefuseBatch{ErrorCode::kOutOfOrderSequence};
     }
-    for (const RememberedBatch& known : entry.batches)
-        if (known.base_sequence == batch.base_sequence && known.record_count == batch.record_count)
-            return DuplicateBatch{known.base_offset, known.base_offset + (known.record_count - 1)};
+    // The newest first: who was forgotten meanwhile began again at 0.
+    for (auto known = entry.batches.end(); known != entry.batches.begin();) {
+        --known;
+        if (known->base_sequence == batch.base_sequence && known->record_count == batch.record_count)
+            return DuplicateBatch{known->base_offset, known->base_offset + (known->record_count - 1)};
+    }
     const RememberedBatch& last = entry.batches.back();
     const std::int32_t expected = sequence_after(last.base_sequence, last.record_count);
     if (batch.base_sequence == expected) return AcceptBatch{};
@@ -87,7 +90,8 @@ void ProducerTable::on_batch(const ProducerBatch& batch) {
         entry.producer_epoch = batch.producer_epoch;
         entry.has_forgotten = forgotten_end_ > Offset(0);  // it may be one that was forgotten
     }
-    if (batch.producer_epoch > entry.producer_epoch) {
+    // What is in the log rules, also an older epoch: a leader that had forgotten the producer took it (T2).
+    if (batch.producer_epoch != entry.producer_epoch) {
         entry.producer_epoch = batch.producer_epoch;
         entry.batches.clear();
         entry.has_forgotten = true;
@@ -112,10 +116,8 @@ void ProducerTable::adopt(ProducerId id, const ProducerState& state) {
     ProducerState& known = at->second;
     if (!is_new && known.producer_epoch == state.producer_epoch) {
         known = merged(known, state);
-    } else if (state.producer_epoch > known.producer_epoch) {
-        known = state;
-        known.has_forgotten = true;
     } else if (!is_new) {
+        if (state.last_offset > known.last_offset) known = state;
         known.has_forgotten = true;
     }
     if (entries_.size() > producers_max_) forget_oldest();

@@ -11,26 +11,21 @@ struct Extent {
     Offset next_offset;
 };
 
-/// Whether `header` is the batch that belongs at `expected` (or at any offset, if none is expected yet).
-bool is_in_place(const BatchHeader& header, std::optional<Offset> expected, const EpochHistory& history) {
-    if (expected && header.base_offset != *expected) return false;
-    return header.leader_epoch == history.epoch_at(header.base_offset);
-}
-
 }  // namespace
 
-Result<BatchSlice, BatchDamage> slice_batches(const Bytes& bytes, const ReadRange& range, const EpochHistory& history,
-                                              const BatchLimits& limits) {
+Result<BatchSlice, BatchDamage> slice_batches(const Bytes& bytes, Offset first_offset, const ReadRange& range,
+                                              const EpochHistory& history, const BatchLimits& limits) {
     Extent extent{0, 0, range.from, range.from};
-    std::optional<Offset> expected;
+    Offset place = first_offset;
     for (std::size_t at = 0; at < bytes.size();) {
-        const Offset place = expected.value_or(range.from);
         const Result<BatchHeader, BatchError> header = check_batch(bytes.span().subspan(at), limits);
         if (!header) return Failure<BatchDamage>({place, header.error()});
         const bool is_skipped = header->next_offset() <= range.from;
-        // Batches before the one asked for may lie below the log start, where the history has no entries any more.
-        if (!is_skipped && !is_in_place(*header, expected, history))
-            return Failure<BatchDamage>({place, BatchError::kBadOffset});
+        // Neither offset nor epoch is covered by the CRC. Batches before the one asked for may lie below the log start,
+        // where the history has no entries any more.
+        const bool is_in_place = header->base_offset == place &&
+                                 (is_skipped || header->leader_epoch == history.epoch_at(header->base_offset));
+        if (!is_in_place) return Failure<BatchDamage>({place, BatchError::kBadOffset});
         const std::size_t after = at + header->size_bytes();
         if (!is_skipped) {
             const bool is_first = extent.to == 0;
@@ -42,7 +37,7 @@ Result<BatchSlice, BatchDamage> slice_batches(const Bytes& bytes, const ReadRang
             extent.to = after;
             extent.next_offset = header->next_offset();
         }
-        expected = header->next_offset();
+        place = header->next_offset();
         at = after;
     }
     if (extent.to == 0) return Failure<BatchDamage>({range.from, BatchError::kTooShort});

@@ -64,7 +64,9 @@ void LogStore::on_names_synced(bool is_ok, StoreOutputs& out) {
 }
 
 void LogStore::write_journal(StoreOutputs& out) {
-    if (must_rotate_journal_ || journal_size_bytes_ >= config_.journal_bytes_max) return rotate_journal(out);
+    // Where a snapshot alone passes the bound, every commit would write one.
+    const std::uint64_t size_max = std::max<std::uint64_t>(config_.journal_bytes_max, 2 * journal_snapshot_bytes_);
+    if (must_rotate_journal_ || journal_size_bytes_ >= size_max) return rotate_journal(out);
     CommitWriter writer(journal_generation_, commit_sequence_ + 1);
     for (const TopicPartition& tp : in_commit_) {
         PartitionLog* const log = find(tp);
@@ -100,7 +102,7 @@ void LogStore::rotate_journal(StoreOutputs& out) {
         journal_partition(log, writer, true);
     }
     const Bytes snapshot = writer.finish();
-    journal_size_bytes_ = snapshot.size();
+    journal_size_bytes_ = journal_snapshot_bytes_ = snapshot.size();
     const FileName name = journal_draft_name(journal_generation_);
     out.effects.push_back(WriteFile{name, 0, snapshot});
     out.effects.push_back(SyncFile{name, expect({{}, OpKind::kJournalSync, {}, {}, {}, 0, false})});

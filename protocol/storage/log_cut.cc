@@ -29,6 +29,8 @@ Offset LogStore::truncate(const TopicPartition& tp, Offset to) {
         end = cut.cut_to;
     }
     lower_ends(*log, end);
+    // What is appended next belongs to an epoch that the durable history may not show there.
+    if (log->history.latest() && log->history.latest()->start_offset >= end) ++log->history_version;
     log->history.truncate_from_end(end);
     note_history_cut(*log, end);
     return end;

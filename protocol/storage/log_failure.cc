@@ -63,7 +63,7 @@ void LogStore::on_verify_read(const PendingOp& op, const FileReadDone& done, Sto
     const ReadRange range{log->verified_to, log->files.end_offset(), kVerifyBytesMax};
     if (done.content) {
         const Result<BatchSlice, BatchDamage> slice =
-            slice_batches(*done.content, range, log->history, config_.segment.batch);
+            slice_batches(*done.content, op.range.first_offset, range, log->history, config_.segment.batch);
         if (slice && slice->next_offset > log->verified_to) {
             log->verified_to = slice->next_offset;
             log->is_verify_retried = false;

@@ -102,6 +102,7 @@ void LogStore::fold(Digest& digest) const {
     digest.add(commit_syncs_outstanding_);
     digest.add(journal_generation_);
     digest.add(journal_size_bytes_);
+    digest.add(journal_snapshot_bytes_);
     digest.add(commit_sequence_);
     digest.add((is_started_ ? 8 : 0) + (is_full_ ? 4 : 0) + (has_journal_ ? 2 : 0) + (is_names_dirty_ ? 1 : 0));
 }

@@ -91,11 +91,11 @@ void LogStore::on_read_done(const PendingOp& op, const FileReadDone& done, Store
         return;
     }
     if (!done.content) return on_bad_read(op, *log, std::nullopt, out);
-    if (log->read_failures > 0 && op.read.from <= log->unreadable_from && log->unreadable_from < op.read.up_to)
-        log->read_failures = 0;
     const ReadRange range{op.read.from, op.read.up_to, op.read.bytes_max};
-    Result<BatchSlice, BatchDamage> slice = slice_batches(*done.content, range, log->history, config_.segment.batch);
+    Result<BatchSlice, BatchDamage> slice =
+        slice_batches(*done.content, op.range.first_offset, range, log->history, config_.segment.batch);
     if (!slice) return on_bad_read(op, *log, slice.error().at_offset, out);
+    if (op.read.from <= log->unreadable_from && log->unreadable_from < slice->next_offset) log->read_failures = 0;
     out.reports.push_back(answer(op.read, std::move(*slice)));
 }
 

@@ -137,6 +137,10 @@ void LogStore::create_partition(const TopicPartition& tp) {
     if (!at->is_dropping) return;
     at->is_dropping = false;
     reset(tp, Offset(0));
+    if (at->cut_stage != CutStage::kGivenUp) return;
+    at->cut_stage = CutStage::kNone;  // its files may let themselves be cut by now
+    at->cut_attempts = 0;
+    mark_dirty(*at);
 }
 
 void LogStore::drop_partition(const TopicPartition& tp) {

@@ -367,7 +367,8 @@ class LogStore {
 
     std::uint64_t journal_generation_ = 0;  // 0: none written yet
     std::uint64_t journal_size_bytes_ = 0;
-    std::uint64_t commit_sequence_ = 0;  // of the latest commit written to the present journal file
+    std::uint64_t journal_snapshot_bytes_ = 0;  // what the journal began with
+    std::uint64_t commit_sequence_ = 0;         // of the latest commit written to the present journal file
     bool must_rotate_journal_ = true;
     bool is_journal_write_failed_ = false;
     int journal_attempts_ = 0;

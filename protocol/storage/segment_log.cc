@@ -223,7 +223,8 @@ std::optional<FileRange> SegmentLog::locate(const ReadRange& range) const {
         if (position_after(*segment, last + 1) - position > range.bytes_max) break;
         ++last;
     }
-    return FileRange{segment->base_offset, position, position_after(*segment, last) - position};
+    return FileRange{segment->base_offset, position, position_after(*segment, last) - position,
+                     segment->base_offset + segment->index[first].offset_delta};
 }
 
 std::uint64_t SegmentLog::size_bytes() const {

@@ -62,6 +62,7 @@ struct FileRange {
     Offset segment_base_offset;
     std::uint64_t position = 0;
     std::uint64_t length = 0;
+    Offset first_offset;  // where the batch at `position` begins
     bool operator==(const FileRange&) const = default;
 };
 
@@ -173,10 +174,10 @@ struct BatchDamage {
     BatchError error = BatchError::kBadCrc;
     bool operator==(const BatchDamage&) const = default;
 };
-/// From `bytes`, which start at a batch boundary, the batches from the one holding `range.from` up to the first that
-/// would pass `range.up_to`, or bytes_max (but at least one batch). Checks each batch's CRC, that they are contiguous,
-/// and its epoch against `history` (the epoch is outside the CRC).
-Result<BatchSlice, BatchDamage> slice_batches(const Bytes& bytes, const ReadRange& range, const EpochHistory& history,
-                                              const BatchLimits& limits = {});
+/// From `bytes`, which start with the batch that begins at `first_offset`, the batches from the one holding
+/// `range.from` up to the first that would pass `range.up_to`, or bytes_max (but at least one batch). Checks each
+/// batch's CRC, that they are contiguous, and its epoch against `history` (offset and epoch are outside the CRC).
+Result<BatchSlice, BatchDamage> slice_batches(const Bytes& bytes, Offset first_offset, const ReadRange& range,
+                                              const EpochHistory& history, const BatchLimits& limits = {});
 
 }  // namespace tidelock::storage

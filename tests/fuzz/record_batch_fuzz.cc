@@ -45,7 +45,7 @@ void try_mended(const BatchView& batch) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const Bytes bytes = Bytes::copy_of(std::as_bytes(std::span(data, size)));
     static_cast<void>(validate_batch(bytes.span()));
-    static_cast<void>(slice_batches(bytes, {Offset(0), Offset(1000), 4096}, EpochHistory()));
+    static_cast<void>(slice_batches(bytes, Offset(0), {Offset(0), Offset(1000), 4096}, EpochHistory()));
     static_cast<void>(decode_segment_index(bytes));
     const Result<std::vector<BatchView>, BatchError> batches = split_batches(bytes);
     if (!batches) return 0;

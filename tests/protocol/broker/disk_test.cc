@@ -72,6 +72,21 @@ TEST_CASE("a leader whose disk hangs gives up the lead to a member that lags onl
     REQUIRE(bench.advance_until([&] { return bench.serving() == 3; }));
 }
 
+TEST_CASE("a leader whose reads never end gives up the lead, though it has nothing to write (L9)", "[broker]") {
+    Bench bench(3, [](Config& config) { config.tail_cache_bytes_max = 1; });
+    REQUIRE(bench.form());
+    REQUIRE(bench.create_topic("orders"));
+    REQUIRE(bench.transfer_to(1));
+    bench.cut_off(3);
+    for (int i = 0; i < 3; ++i) bench.ask(1, produce_to("orders", Acks::kLeader, seconds(5)));
+    const CorrelationId asked = bench.ask(1, produce_to("orders", Acks::kAll, seconds(20)));
+    REQUIRE(bench.advance_until([&] { return bench.is_answered(asked, clients::ErrorCode::kNone); }));
+    bench.hold_reads(1);
+    bench.reconnect(3);
+    REQUIRE(bench.advance_until([&] { return bench.serving() == 2; }));
+    REQUIRE(bench.advance_until([&] { return bench.at(2).in_sync.committed().members.size() >= 2; }));
+}
+
 TEST_CASE("a group whose disks are all full serves again when they are not", "[broker]") {
     Bench bench = formed_group();
     for (std::int32_t id = 1; id <= 3; ++id) bench.fill_disk(id);

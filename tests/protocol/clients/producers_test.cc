@@ -124,6 +124,33 @@ TEST_CASE("a batch of a producer that was forgotten and is known again is a dupl
     CHECK(table.check(batch_of(1, 0, 2, 1)) == kAccepted);
 }
 
+TEST_CASE(
+    "T2: of two epochs the later in the log rules, also when it is the older one of a producer that was forgotten") {
+    const ProducerState kept{ProducerEpoch(1), Offset(2), false, {RememberedBatch{0, 3, Offset(0)}}};
+    const auto knows_the_older = [](const ProducerTable& table) {
+        return table.check(batch_of(3, 0, 0, 1)) == ProducerVerdict(DuplicateBatch{Offset(17), Offset(17)}) &&
+               table.check(batch_of(3, 0, 1, 1)) == kAccepted;
+    };
+    ProducerTable live;
+    live.adopt(ProducerId(3), kept);
+    live.on_batch(batch_of(3, 0, 0, 1, 17));
+    CHECK(knows_the_older(live));
+    ProducerTable rebuilt_table(2);
+    rebuilt_table.on_batch(batch_of(2, 0, 0, 4, 13));
+    rebuilt_table.on_batch(batch_of(3, 0, 0, 1, 17));
+    rebuilt_table.adopt(ProducerId(3), kept);
+    rebuilt_table.adopt(ProducerId(1),
+                        ProducerState{ProducerEpoch(0), Offset(12), false, {RememberedBatch{0, 1, Offset(12)}}});
+    CHECK(knows_the_older(rebuilt_table));
+}
+
+TEST_CASE("T2: a repeat is answered with the place where it was written last") {
+    ProducerTable table;
+    table.on_batch(batch_of(1, 0, 0, 1, 30));
+    table.adopt(ProducerId(1), ProducerState{ProducerEpoch(0), Offset(2), false, {RememberedBatch{0, 1, Offset(2)}}});
+    CHECK(table.check(batch_of(1, 0, 0, 1)) == ProducerVerdict(DuplicateBatch{Offset(30), Offset(30)}));
+}
+
 /// The producers of the log, those that wrote last first.
 std::vector<ProducerBatch> newest_of_each(const std::vector<ProducerBatch>& log) {
     std::vector<ProducerBatch> newest;

@@ -77,9 +77,9 @@ TEST_CASE("reads are located at batch boundaries, at least one batch, never past
     SegmentConfig config;
     log.append(five_batches(), config, Offset(0), effects);
     const std::uint64_t size = batch_bytes();
-    REQUIRE(log.locate({Offset(4), Offset(15), 1}) == FileRange{Offset(0), size, size});
-    REQUIRE(log.locate({Offset(3), Offset(15), 3 * size - 1}) == FileRange{Offset(0), size, 2 * size});
-    REQUIRE(log.locate({Offset(0), Offset(6), 100 * size}) == FileRange{Offset(0), 0, 2 * size});
+    REQUIRE(log.locate({Offset(4), Offset(15), 1}) == FileRange{Offset(0), size, size, Offset(3)});
+    REQUIRE(log.locate({Offset(3), Offset(15), 3 * size - 1}) == FileRange{Offset(0), size, 2 * size, Offset(3)});
+    REQUIRE(log.locate({Offset(0), Offset(6), 100 * size}) == FileRange{Offset(0), 0, 2 * size, Offset(0)});
     REQUIRE_FALSE(log.locate({Offset(15), Offset(20), 1}).has_value());
     REQUIRE_FALSE(log.locate({Offset(5), Offset(5), 1}).has_value());
 }
@@ -144,13 +144,13 @@ TEST_CASE("an index survives the round trip; flipped bits and foreign bytes are 
 TEST_CASE("slices hold whole batches only, first the one asked for") {
     const Bytes bytes = five_batches().bytes;
     const EpochHistory none;
-    const Result<BatchSlice, BatchDamage> slice = slice_batches(bytes, {Offset(4), Offset(12), 10000}, none);
+    const Result<BatchSlice, BatchDamage> slice = slice_batches(bytes, Offset(0), {Offset(4), Offset(12), 10000}, none);
     REQUIRE(slice.has_value());
     REQUIRE(slice->first_offset == Offset(3));
     REQUIRE(slice->next_offset == Offset(12));
     REQUIRE(slice->bytes == bytes.slice(batch_bytes(), 3 * batch_bytes()));
-    REQUIRE(slice_batches(bytes, {Offset(4), Offset(12), 1}, none)->next_offset == Offset(6));
-    REQUIRE(slice_batches(bytes, {Offset(4), Offset(5), 1}, none)->bytes.empty());
+    REQUIRE(slice_batches(bytes, Offset(0), {Offset(4), Offset(12), 1}, none)->next_offset == Offset(6));
+    REQUIRE(slice_batches(bytes, Offset(0), {Offset(4), Offset(5), 1}, none)->bytes.empty());
 }
 
 TEST_CASE("a slice vouches for every bit of what it returns") {
@@ -161,9 +161,26 @@ TEST_CASE("a slice vouches for every bit of what it returns") {
             into[bit / 8] ^= static_cast<std::byte>(1U << (bit % 8));
         });
         const Result<BatchSlice, BatchDamage> slice =
-            slice_batches(bad, {Offset(0), Offset(15), 10000}, EpochHistory());
+            slice_batches(bad, Offset(0), {Offset(0), Offset(15), 10000}, EpochHistory());
         REQUIRE_FALSE(slice.has_value());
         REQUIRE(slice.error().at_offset == Offset(static_cast<std::int64_t>(bit / 8 / batch_bytes()) * 3));
+    }
+}
+
+TEST_CASE("a batch that stands alone is vouched for too: its offset is outside its CRC") {
+    const Bytes all = five_batches().bytes;
+    const Bytes good = all.slice(batch_bytes(), batch_bytes());  // [3, 6)
+    for (std::int64_t from = 3; from < 6; ++from) {
+        REQUIRE(slice_batches(good, Offset(3), {Offset(from), Offset(6), 1}, EpochHistory())->next_offset == Offset(6));
+        for (std::size_t bit = 0; bit < good.size() * 8; ++bit) {
+            const Bytes bad = Bytes::build(good.size(), [&](std::span<std::byte> into) {
+                std::memcpy(into.data(), good.data(), good.size());
+                into[bit / 8] ^= static_cast<std::byte>(1U << (bit % 8));
+            });
+            const auto slice = slice_batches(bad, Offset(3), {Offset(from), Offset(6), 1}, EpochHistory());
+            REQUIRE_FALSE(slice.has_value());
+            REQUIRE(slice.error().at_offset == Offset(3));
+        }
     }
 }
 
