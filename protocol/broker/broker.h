@@ -134,7 +134,7 @@ struct LogStartMove {
 
 /// An operator that wants another leader: told whether the leader began an election there (R10).
 struct WaitingTransfer {
-    ClientRef client;
+    std::optional<ClientRef> client;  // none: it is gone, and the transfer goes on
     BrokerId target;
     bool operator==(const WaitingTransfer&) const = default;
 };

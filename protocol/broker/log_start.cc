@@ -21,7 +21,7 @@ namespace {
 
 using clients::ErrorCode;
 
-constexpr std::size_t kClientMovesMax = 100;
+constexpr std::ptrdiff_t kClientMovesMax = 100;
 constexpr std::int32_t kRecordsABatch = 500;
 constexpr std::size_t kRecordBytesBesides = 32;  // at most, around key and value
 
@@ -167,8 +167,9 @@ void on_delete_records(Step& step, const ClientRef& client, const clients::Reque
     const Offset to = std::max(before, broker.logs.view(*tp)->log_start_offset);
     if (to == Offset(0)) return answer(step, client, clients::DeleteRecordsAnswer{});
     if (!broker.in_sync.has_enough_in_step()) return refuse(step, client, request, ErrorCode::kNotEnoughReplicas);
-    if (broker.leading->log_start_moves.size() >= kClientMovesMax)
-        return refuse(step, client, request, ErrorCode::kThrottled);
+    const auto of_clients = std::ranges::count_if(broker.leading->log_start_moves,
+                                                  [](const LogStartMove& move) { return move.client.has_value(); });
+    if (of_clients >= kClientMovesMax) return refuse(step, client, request, ErrorCode::kThrottled);
     const ErrorCode error = begin_log_start_move(step, *tp, to, client);
     if (error != ErrorCode::kNone) return refuse(step, client, request, error);
     settle_log_start_moves(step);

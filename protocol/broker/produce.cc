@@ -138,7 +138,9 @@ void note_batches(Step& step, TopicPartition tp, const Bytes& stamped, bool as_l
     for (const storage::BatchView& batch : *views) {
         const storage::BatchHeader& header = batch.header;
         partition.producers.on_batch(producer_batch_of(header));
-        partition.tail.append(header.base_offset, header.next_offset(), batch.bytes);
+        // A follower's batch is a slice of its leader's whole answer, which the cache must not keep.
+        partition.tail.append(header.base_offset, header.next_offset(),
+                              as_leader ? batch.bytes : Bytes::copy_of(batch.bytes.span()));
         observe(step,
                 BatchAppended{tp,
                               BatchSummary{header.base_offset, header.next_offset() - 1, header.leader_epoch,

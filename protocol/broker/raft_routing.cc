@@ -51,13 +51,13 @@ bool is_disk_stalled(const Broker& broker, Instant now) {
 }
 
 /// A member of the set may lead whether it is in step or not (G2): it has all that was confirmed. One that lags because
-/// this disk hangs, and gives it nothing to read, is as good as any, if it is there; any other lags by its own fault.
+/// this disk hangs, and gives it nothing to read, is as good as any; any other lags by its own fault.
 bool could_take_over(const Broker& broker, const Replica& member, Instant now) {
-    if (member.broker == broker.config.id) return false;
+    // Whoever has just died does not lag yet, and is nobody to leave the lead to.
+    const bool is_there = broker.in_sync.is_alive_as(member) && raft::is_in_contact(broker.raft, member.broker, now);
+    if (member.broker == broker.config.id || !is_there) return false;
     const auto& lagging = broker.in_sync.lagging_members();
-    if (std::ranges::find(lagging, member) == lagging.end()) return true;
-    return is_disk_stalled(broker, now) && broker.in_sync.is_alive_as(member) &&
-           raft::is_in_contact(broker.raft, member.broker, now);
+    return is_disk_stalled(broker, now) || std::ranges::find(lagging, member) == lagging.end();
 }
 
 /// L9: a broker that cannot append is not to lead, unless it leads already and nobody could take over.

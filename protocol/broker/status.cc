@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "protocol/broker/step.h"
+#include "protocol/raft/quorum.h"
 
 namespace tidelock::broker {
 namespace {
@@ -24,13 +25,17 @@ clients::StatusDurability durability_of(const Config& config) {
                                                   : clients::StatusDurability::kSingleDisk;
 }
 
-/// The member in step, other than this broker, with the lowest id; 0: none.
-BrokerId best_successor(const Broker& broker) {
+/// The member in step, other than this broker, with the lowest id, of those that answer if any does; 0: none.
+BrokerId best_successor(const Broker& broker, Instant now) {
     const auto& lagging = broker.in_sync.lagging_members();
-    for (const Replica& member : broker.in_sync.committed().members)
-        if (member.broker != broker.config.id && std::ranges::find(lagging, member) == lagging.end())
-            return member.broker;
-    return BrokerId{};
+    BrokerId silent;
+    for (const Replica& member : broker.in_sync.committed().members) {
+        const bool is_in_step = std::ranges::find(lagging, member) == lagging.end();
+        if (member.broker == broker.config.id || !is_in_step) continue;
+        if (raft::is_in_contact(broker.raft, member.broker, now)) return member.broker;
+        if (silent.value == 0) silent = member.broker;
+    }
+    return silent;
 }
 
 }  // namespace
@@ -63,7 +68,7 @@ void on_status(Step& step, const ClientRef& client) {
 
 void on_transfer(Step& step, const ClientRef& client, const clients::TransferLeadershipRequest& transfer) {
     Broker& broker = step.broker;
-    const BrokerId target = transfer.to.value == 0 ? best_successor(broker) : transfer.to;
+    const BrokerId target = transfer.to.value == 0 ? best_successor(broker, step.now) : transfer.to;
     const auto& set = broker.in_sync.committed().members;
     const bool is_member = std::ranges::any_of(set, [&](const Replica& replica) { return replica.broker == target; });
     const bool can =
@@ -79,7 +84,7 @@ void on_transfer_finished(Step& step, const raft::TransferFinished& finished) {
     if (!broker.leading || !broker.leading->transfer || broker.leading->transfer->target != finished.target) return;
     clients::TransferLeadershipAnswer body;
     if (!finished.succeeded) body.error = clients::ErrorCode::kTransferFailed;
-    answer(step, broker.leading->transfer->client, body);
+    if (broker.leading->transfer->client) answer(step, *broker.leading->transfer->client, body);
     broker.leading->transfer.reset();
 }
 

@@ -185,7 +185,8 @@ void on_client_disconnected(Step& step, ConnectionId connection) {
                   [&](const WaitingTopicChange& c) { return c.client.connection == connection; });
     std::erase_if(leading.waiting_for_producer_id,
                   [&](const WaitingProducerId& w) { return w.client.connection == connection; });
-    if (leading.transfer && leading.transfer->client.connection == connection) leading.transfer.reset();
+    if (leading.transfer && leading.transfer->client && leading.transfer->client->connection == connection)
+        leading.transfer->client.reset();
     std::erase_if(leading.unconfirmed_answers,
                   [&](const UnconfirmedAnswer& each) { return each.connection == connection; });
     for (LogStartMove& move : leading.log_start_moves)

@@ -257,8 +257,9 @@ void on_create_topic(Step& step, const ClientRef& client, const clients::CreateT
     clients::CreateTopicAnswer body;
     if (!is_valid_name(create.topic) || create.topic.starts_with("__"))
         body.error = ErrorCode::kInvalidTopicName;
-    else if (catalogue.find(create.topic) != nullptr)
-        body.error = ErrorCode::kTopicAlreadyExists;
+    else if (const storage::TopicEntry* known = catalogue.find(create.topic); known != nullptr)
+        // One whose deletion may have been told already is on its way out: a name taken soon, not a topic that exists.
+        body.error = known->config.is_deleting ? ErrorCode::kThrottled : ErrorCode::kTopicAlreadyExists;
     else if (create.partition_count < 1)
         body.error = ErrorCode::kInvalidPartitions;
     else if (partition_total(catalogue) + create.partition_count > broker.config.partitions_max ||
@@ -413,7 +414,9 @@ std::optional<TopicPartition> internal_partition(const Broker& broker, std::stri
 void on_metadata(Step& step, const ClientRef& client, const clients::MetadataRequest& metadata) {
     const Broker& broker = step.broker;
     clients::MetadataAnswer body;
-    body.leader = broker.known_leader;
+    // A Raft leader whose claim has not committed leads no epoch yet.
+    const bool is_decided = broker.leading || broker.known_leader == broker.decided.leader;
+    body.leader = is_decided ? broker.known_leader : BrokerId{};
     body.leader_epoch = broker.leading ? broker.leading->leader_epoch : broker.decided.leader_epoch;
     body.brokers = broker.config.members;
     const auto& set = broker.leading ? broker.in_sync.committed().members : broker.decided.in_sync_replicas;

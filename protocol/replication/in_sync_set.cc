@@ -19,7 +19,9 @@ constexpr Duration kSilenceMax = milliseconds(10'000);
 
 /// For how long a life that counts may say nothing before another one, taken for over, may be the present one.
 Duration silence_max(const InSyncConfig& config) {
-    return config.isr_lag.value_or(config.replica_lag_timeout.value_or(kSilenceMax));
+    // Who is in step may be silent for a whole parked fetch, which the second bound leaves time for.
+    if (!config.isr_lag && !config.replica_lag_timeout) return kSilenceMax;
+    return std::max(config.isr_lag.value_or(Duration(0)), config.replica_lag_timeout.value_or(Duration(0)));
 }
 
 }  // namespace

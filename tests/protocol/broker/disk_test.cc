@@ -87,6 +87,25 @@ TEST_CASE("a leader whose reads never end gives up the lead, though it has nothi
     REQUIRE(bench.advance_until([&] { return bench.at(2).in_sync.committed().members.size() >= 2; }));
 }
 
+TEST_CASE("a leader whose disk hangs stays when the only other member has just died (L9, G2)", "[broker]") {
+    Bench bench = formed_group();
+    bench.cut_off(3);
+    bench.ask(1, produce_to("orders", Acks::kLeader, seconds(5)));
+    REQUIRE(bench.advance_until([&] { return bench.at(1).in_sync.committed().members.size() == 2; }));
+    bench.hold(3, storage::FileOwner::kLogStore);  // it votes and copies nothing
+    bench.reconnect(3);
+    bench.advance(seconds(1));
+    bench.cut_off(2);
+    bench.advance(seconds(1));  // longer than an election, shorter than the bound on lag
+    REQUIRE(bench.at(1).in_sync.lagging_members().empty());
+    bench.hold(1, storage::FileOwner::kLogStore);
+    bench.ask(1, produce_to("orders", Acks::kLeader, seconds(5)));
+    for (int i = 0; i < 20; ++i) {
+        bench.advance(milliseconds(500));
+        REQUIRE(bench.serving() == 1);
+    }
+}
+
 TEST_CASE("a group whose disks are all full serves again when they are not", "[broker]") {
     Bench bench = formed_group();
     for (std::int32_t id = 1; id <= 3; ++id) bench.fill_disk(id);

@@ -108,4 +108,17 @@ TEST_CASE("an operator hears of a transfer when it has begun an election, or has
     }
 }
 
+TEST_CASE("a leader that is to choose its successor chooses one that is there (R10)", "[broker]") {
+    Bench bench(3, [](Config&) {});
+    REQUIRE(bench.form());
+    REQUIRE(bench.transfer_to(1));
+    bench.advance(seconds(1));
+    bench.cut_off(2);
+    bench.advance(seconds(1));
+    REQUIRE(bench.at(1).in_sync.lagging_members().empty());
+    const CorrelationId asked = bench.ask(1, clients::TransferLeadershipRequest{BrokerId(0)});
+    REQUIRE(bench.advance_until([&] { return bench.is_answered(asked, clients::ErrorCode::kNone); }));
+    REQUIRE(bench.advance_until([&] { return bench.serving() == 3; }));
+}
+
 }  // namespace tidelock::broker

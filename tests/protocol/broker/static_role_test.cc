@@ -66,7 +66,8 @@ TEST_CASE("static: nobody leads in an epoch that a restart could give out again 
     REQUIRE(bench.at(1).leading->leader_epoch > leader_epoch);
 }
 
-TEST_CASE("static: a leader by configuration leads in no epoch of a former one, known to it or not (L6, V2)", "[broker]") {
+TEST_CASE("static: a leader by configuration leads in no epoch of a former one, known to it or not (L6, V2)",
+          "[broker]") {
     Bench bench = formed_static();
     std::set<LeaderEpoch> led{bench.at(1).leading->leader_epoch};
     for (std::int32_t id = 2; id <= 3; ++id) bench.cut_off(id);
