@@ -169,7 +169,8 @@ void LogStore::finish_partition_commit(PartitionLog& log, StoreOutputs& out) {
     log.durable_end_offset = std::max(before, log.captured_end);
     const LeaderEpoch epoch_now = durable_epoch(log);
     const bool is_news = log.durable_end_offset != before || epoch_now != log.reported_epoch || !log.is_promised;
-    if (is_news && !log.is_dropping && log.condition != LogCondition::kDamaged) {
+    const bool is_reset_pending = log.wanted_cut.kind == PendingCut::kAll;  // the next commit tells of it
+    if (is_news && !log.is_dropping && !is_reset_pending && log.condition != LogCondition::kDamaged) {
         log.is_promised = true;
         log.reported_epoch = epoch_now;
         out.reports.push_back(Persisted{log.tp, log.durable_end_offset, epoch_now});

@@ -46,6 +46,7 @@ void LogStore::reset(const TopicPartition& tp, Offset start_offset) {
     lower_ends(*log, start_offset);
     log->history.clear();
     log->is_history_unvouched = false;
+    log->is_promised = false;
     if (log->damaged_at) log->condition = LogCondition::kOpen;
     log->damaged_at.reset();
     note_history_cut(*log, Offset(0));

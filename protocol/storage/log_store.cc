@@ -171,7 +171,8 @@ std::optional<LogView> LogStore::view(const TopicPartition& tp) const {
     if (log == nullptr || log->is_dropping) return std::nullopt;
     // A damaged log still has the old promise on record; what it can stand by ends where the good part does.
     const Offset good_end = std::min(log->log_end_offset, log->damaged_at.value_or(log->log_end_offset));
-    const Offset durable_end = log->is_promised ? std::min(log->durable_end_offset, good_end) : log->log_start_offset;
+    // Nor has this life promised anything yet, or since a reset: not even that the log starts where it does.
+    const Offset durable_end = log->is_promised ? std::min(log->durable_end_offset, good_end) : Offset(0);
     return LogView{log->log_start_offset, log->log_end_offset,      durable_end, log->high_watermark, log->condition,
                    log->damaged_at,       log->is_history_unvouched};
 }

@@ -144,8 +144,8 @@ enum class LogCondition : std::uint8_t {
 struct LogView {
     Offset log_start_offset;
     Offset log_end_offset;      // exclusive, held appends included
-    Offset durable_end_offset;  // exclusive; the log start until Persisted was reported once in this life of the store:
-                                // what recovery found may have been in the memory of a surviving kernel only
+    Offset durable_end_offset;  // exclusive; 0 until Persisted was reported in this life of the store, and since a
+                                // reset: what recovery found may have been in the memory of a surviving kernel only
     Offset high_watermark;
     LogCondition condition = LogCondition::kOpen;
     std::optional<Offset> damaged_at;
@@ -203,7 +203,7 @@ struct PartitionLog {
     bool is_names_in_commit = false;     // the commit's directory sync is for this log too
     Offset captured_end;                 // meaningful while is_in_commit
     LeaderEpoch reported_epoch;          // Persisted was reported with this epoch
-    bool is_promised = false;            // Persisted was reported in this life of the store
+    bool is_promised = false;            // Persisted was reported in this life of the store, and since the last reset
     Offset unreadable_from;              // meaningful while read_failures > 0: where they began
     int read_failures = 0;               // device errors since that was read last
     std::uint64_t cut_count = 0;         // the store's at the latest cut; a read that was out while it moved is void

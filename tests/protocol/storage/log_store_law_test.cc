@@ -116,6 +116,8 @@ class Story {
         StoreOutputs out;
         std::swap(out, out_);
         for (const StoreReport& report : out.reports) take_report(report);
+        // A broker may tell at any time what it sees here (L2).
+        if (const auto view = store_.view(kPartition)) RC_ASSERT(view->durable_end_offset <= promised_);
         files_.carry_out(out.effects);
         is_booting_ = is_booting_ && store_.is_commit_in_flight();
         if (!is_cutting() && !is_booting_) older_.clear();
@@ -131,9 +133,7 @@ class Story {
     void take_report(const StoreReport& report) {
         if (const auto* persisted = std::get_if<Persisted>(&report)) {
             RC_ASSERT(persisted->durable_end_offset <= now_.end());
-            // An empty log's end is no promise of any record: a reset that it rests on may not be durable.
-            if (persisted->durable_end_offset > now_.start)
-                promised_ = std::max(promised_, persisted->durable_end_offset);
+            promised_ = std::max(promised_, persisted->durable_end_offset);
         }
         if (const auto* failed = std::get_if<LogFailed>(&report)) {
             RC_ASSERT(with_failures_);
@@ -331,7 +331,7 @@ class Story {
         if (found.batches.empty() && found.end() <= promised_) is_explained = true;
         if (!is_explained) explain(found, candidates);
         RC_ASSERT(is_explained);
-        if (promised_ > now_.start) RC_ASSERT(found.end() >= promised_);
+        RC_ASSERT(found.end() >= promised_);
         for (const BatchView& batch : now_.batches)
             if (batch.header.next_offset() <= promised_ && batch.header.next_offset() > found.start)
                 RC_ASSERT(contains(found, batch));
