@@ -128,6 +128,9 @@ void LogStore::finish_cut(PartitionLog& log, StoreOutputs& out) {
     if (log.is_dropping) return remove_log(log.tp);
     if (log.needs_new_file) log.files.seal_open_segment();
     log.needs_new_file = false;
+    // Nothing is written before a commit says that no cut is pending: if the newest one rotted, the one before it would
+    // have recovery cut what was promised since.
+    ++log.history_version;
     if (log.condition == LogCondition::kFailed) {
         log.condition = LogCondition::kOpen;
         out.reports.push_back(LogReopened{log.tp, log.log_end_offset});

@@ -1,6 +1,10 @@
 // The log store step by step: what is asked of the disk in which order, and when something is promised.
 #include "protocol/storage/log_store.h"
 
+#include <algorithm>
+#include <cstring>
+
+#include "protocol/storage/recovery.h"
 #include "tests/protocol/storage/store_rig.h"
 
 namespace tidelock::storage {
@@ -84,7 +88,7 @@ TEST_CASE("a cut to the log end drops the epochs that start there, and no record
     REQUIRE(disk.store.append(kPartition, make_batch(Offset(10), LeaderEpoch(2), 1, 5, 8), disk.out).has_value());
 }
 
-TEST_CASE("a cut reaches the journal before the file, and new records the file after both") {
+TEST_CASE("a cut reaches the journal before the file, its end the journal again, and only then new records the file") {
     Disk disk = ten_records();
     REQUIRE(disk.store.truncate(kPartition, Offset(5)) == Offset(4));
     REQUIRE(disk.store.view(kPartition)->durable_end_offset == Offset(4));
@@ -108,12 +112,67 @@ TEST_CASE("a cut reaches the journal before the file, and new records the file a
         disk.files.carry_out(disk.out.effects);
         disk.out.clear();
     }
-    REQUIRE(order.size() >= 4);
+    REQUIRE(order.size() >= 5);
     REQUIRE(order[0] == "write checkpoint");
     REQUIRE(order[1] == "truncate");
-    REQUIRE(order[2] == "write 0000000000");
+    REQUIRE(order[2] == "write checkpoint");
+    REQUIRE(order[3] == "write 0000000000");
     REQUIRE(disk.store.view(kPartition)->durable_end_offset == Offset(5));
     REQUIRE(disk.store.history(kPartition)->latest() == EpochStart{LeaderEpoch(2), Offset(4)});
+}
+
+/// The newest journal of the image, with a bit flipped in what was written to it last.
+void rot_newest_commit(DirectoryImage& image) {
+    const auto is_journal = [](const ImageFile& file) { return file.name.text().starts_with("checkpoint."); };
+    const auto journal = std::ranges::find_if(image, is_journal);
+    REQUIRE(journal != image.end());
+    const std::span<const std::byte> content = journal->content->span();
+    std::size_t last = content.size();
+    while (last > 0 && content[last - 1] == std::byte{0}) --last;
+    REQUIRE(last > 0);
+    journal->content = Bytes::build(content.size(), [&](std::span<std::byte> into) {
+        std::memcpy(into.data(), content.data(), content.size());
+        into[last - 1] ^= std::byte{1};
+    });
+}
+
+TEST_CASE(
+    "the loss of the newest commit takes nothing that was promised after a cut, unless it is told as damage (L4)") {
+    for (const bool is_reset : {true, false}) {
+        Disk disk = ten_records();
+        if (is_reset)
+            disk.store.reset(kPartition, Offset(20));
+        else
+            REQUIRE(disk.store.truncate(kPartition, Offset(4)) == Offset(4));
+        disk.append(2, 2);  // while the cut is under way
+        disk.settle();
+        const Offset promised = disk.store.view(kPartition)->durable_end_offset;
+        REQUIRE(promised == disk.store.view(kPartition)->log_end_offset);
+        DirectoryImage image = disk.image();
+        rot_newest_commit(image);
+        const StoreRecovery found = recover(image, small_config());
+        REQUIRE(found.partitions.size() == 1);
+        REQUIRE((found.has_damage() || found.partitions.front().log_end_offset == promised));
+    }
+}
+
+TEST_CASE("an epoch that was cut is waited for like one that was noted, before older ones write on (L3)") {
+    Disk disk = ten_records();
+    REQUIRE(disk.store.note_epoch(kPartition, {LeaderEpoch(5), Offset(10)}).has_value());
+    disk.settle();
+    REQUIRE(disk.store.truncate(kPartition, Offset(10)) == Offset(10));
+    disk.append(2, 1);
+    const auto writes_records = [&] {
+        return std::ranges::any_of(disk.out.effects, [](const FileEffect& effect) {
+            const auto* write = std::get_if<WriteFile>(&effect);
+            return write != nullptr && write->name.text().find(".log") != std::string_view::npos;
+        });
+    };
+    REQUIRE_FALSE(writes_records());
+    disk.store.flush(disk.out);
+    REQUIRE_FALSE(writes_records());
+    disk.settle();
+    REQUIRE(disk.store.view(kPartition)->durable_end_offset == Offset(12));
 }
 
 TEST_CASE("a failed sync takes the log back to its durable end, into a new file, after reading what is kept (L9)") {
