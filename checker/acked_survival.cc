@@ -24,6 +24,7 @@ bool has_or_had(const ClusterView& view, const BrokerView& leader, BrokerId brok
         const Offset last_offset = partition.table.summary(batch).last_offset;
         if (view.once_held_as(member, copy, last_offset)) return true;
         if (view.has_dropped_as(member, copy, last_offset, leader)) return true;
+        if (view.has_retained_past(copy, partition, batch, leader)) return true;
     }
     return false;
 }

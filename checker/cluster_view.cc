@@ -140,6 +140,19 @@ bool ClusterView::has_dropped_as(const Replica& member, const CopyView& copy, Of
     return is_over && !copy.exists && copy.dropped_under == member.incarnation && copy.dropped_below > offset;
 }
 
+bool ClusterView::has_retained_past(const CopyView& copy, const PartitionView& partition, BatchNumber batch,
+                                    const BrokerView& leader) const {
+    const Offset last_offset = partition.table.summary(batch).last_offset;
+    const bool is_over = leader.leadership && superseded_at(leader.leadership->leader_epoch) != nullptr;
+    const bool is_gone =
+        copy.exists && last_offset < copy.log_start_offset && copy.log_start_offset <= partition.legal_start;
+    const auto is_another = [&](const StablePrefix& prefix) {
+        const BatchNumber there = prefix.batches.holding(partition.table, last_offset);
+        return there != kNoBatch && there != batch;
+    };
+    return is_over && is_gone && !is_another(partition.confirmed) && !is_another(partition.served);
+}
+
 const ClaimMoment* ClusterView::superseded_at(LeaderEpoch leader_epoch) const {
     const auto at =
         std::upper_bound(claim_moments_.begin(), claim_moments_.end(), leader_epoch,

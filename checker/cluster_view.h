@@ -161,6 +161,10 @@ class ClusterView {
     /// topic that a newer leader than `leader` had deleted: `leader` does not know yet, and was told before.
     [[nodiscard]] bool has_dropped_as(const Replica& member, const CopyView& copy, Offset offset,
                                       const BrokerView& leader) const;
+    /// A later leader's retention took the batch from the copy, once it was confirmed there and as far as known as the
+    /// very same: a deposed leader may learn late that it was copied.
+    [[nodiscard]] bool has_retained_past(const CopyView& copy, const PartitionView& partition, BatchNumber batch,
+                                         const BrokerView& leader) const;
 
     void on_fact(const HostFact& fact);
     /// The deletion of topics of that name that is under way has returned. What failed for sure takes nothing; one that

@@ -177,16 +177,25 @@ struct Rebuild {
     Offset next_offset;
     Offset end_offset;         // log end at the claim
     bool is_internal = false;  // offsets or producer ids; else a partition whose producers are not known any more
+    bool is_started = false;   // a read is under way, or all have ended
     bool operator==(const Rebuild&) const = default;
 };
 
 /// What a leader of the data keeps, from its claim's commit until it is leader no more.
+/// The fetch that a follower waits for.
+struct NewestFetch {
+    Replica follower;
+    replication::RequestId request_id;
+    bool operator==(const NewestFetch&) const = default;
+};
+
 struct Leading {
     LeaderEpoch leader_epoch;
     LeadingStage stage = LeadingStage::kRebuilding;
     std::vector<Rebuild> rebuilds;
     replication::ParkedFetches parked;
     std::vector<AnswerInAssembly> assembling;  // one a follower at most
+    FlatMap<BrokerId, NewestFetch> newest_fetches;
     std::vector<WaitingConsumer> consumers;
     std::deque<ManifestVersion> manifests;  // newest last, bounded
     std::int64_t manifests_written = 0;     // version of the newest catalogue on its way to the disk

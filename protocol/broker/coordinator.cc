@@ -12,7 +12,9 @@ using clients::ErrorCode;
 
 constexpr std::size_t kOffsetMetadataBytesMax = 4096;
 constexpr std::size_t kWaitingForProducerIdMax = 1000;
-constexpr std::int32_t kTombstonesABatch = 500;
+constexpr std::size_t kGroupNameBytesMax = 1024;
+constexpr std::size_t kTombstonesABatch = 500;
+constexpr std::size_t kTombstoneBytesBesides = 32;  // at most, around the key
 
 Bytes single_record(std::optional<Bytes> key, std::optional<Bytes> value) {
     storage::RecordBatchBuilder builder(storage::BatchOptions{});
@@ -41,18 +43,26 @@ void apply_producer_record(Step& step, const storage::RecordView& record) {
     }
 }
 
-/// Appends tombstones of `keys` to the topic of offsets; false: they have to be written another time.
-bool append_tombstones(Step& step, TopicPartition home, std::span<const clients::OffsetKey> keys) {
+/// Appends tombstones of the first of `keys`, as many as a batch takes, to the topic of offsets. How many; 0: they have
+/// to be written another time.
+std::size_t append_tombstones(Step& step, TopicPartition home, std::span<const clients::OffsetKey> keys) {
+    const auto bytes_max = static_cast<std::size_t>(step.broker.config.batch_bytes_max);
     storage::RecordBatchBuilder builder(storage::BatchOptions{});
-    for (const clients::OffsetKey& key : keys) builder.add(0, clients::encode_key(key).span(), std::nullopt);
+    std::size_t count = 0;
+    for (const clients::OffsetKey& key : keys.first(std::min(keys.size(), kTombstonesABatch))) {
+        const Bytes encoded = clients::encode_key(key);
+        if (count > 0 && builder.size_bytes() + encoded.size() + kTombstoneBytesBesides > bytes_max) break;
+        builder.add(0, encoded.span(), std::nullopt);
+        ++count;
+    }
     const auto appended = append_as_leader(step, home, builder.build());
-    if (!appended || !step.broker.leading) return false;
+    if (!appended || !step.broker.leading) return 0;
     Offset offset = appended->base_offset;
-    for (const clients::OffsetKey& key : keys) {
+    for (const clients::OffsetKey& key : keys.first(count)) {
         step.broker.leading->offsets.apply(offset, key, std::nullopt);
         offset += 1;
     }
-    return true;
+    return count;
 }
 
 /// Asks for the next block of ids if one is needed and none is under way.
@@ -116,7 +126,7 @@ void on_offset_commit(Step& step, const ClientRef& client, const clients::Reques
     Broker& broker = step.broker;
     const auto target = resolve(broker, commit.partition);
     if (!target) return refuse(step, client, request, ErrorCode::kUnknownTopicOrPartition);
-    if (commit.group.empty() || commit.offset.value < 0)
+    if (commit.group.empty() || commit.group.size() > kGroupNameBytesMax || commit.offset.value < 0)
         return refuse(step, client, request, ErrorCode::kInvalidRequest);
     if (commit.metadata.size() > kOffsetMetadataBytesMax)
         return refuse(step, client, request, ErrorCode::kOffsetMetadataTooLarge);
@@ -163,8 +173,9 @@ void forget_offsets_of_deleted_topics(Step& step) {
         const std::vector<clients::OffsetKey> keys = broker.leading->offsets.keys_of_topic(topic);
         std::span<const clients::OffsetKey> left(keys);
         while (!left.empty()) {
-            const auto count = std::min<std::size_t>(left.size(), kTombstonesABatch);
-            if (!append_tombstones(step, *home, left.first(count))) return;
+            const std::size_t count = append_tombstones(step, *home, left);
+            if (!broker.leading) return;
+            if (count == 0) break;
             left = left.subspan(count);
         }
     }

@@ -1,6 +1,7 @@
 // From a committed claim to an open leader and back: epoch, in-sync set, rebuild of what clients rely on (G3, G4, F5,
 // I1-I5).
 #include <algorithm>
+#include <utility>
 
 #include "protocol/base/check.h"
 #include "protocol/broker/step.h"
@@ -44,7 +45,7 @@ void begin_rebuild(Step& step) {
         if (!tp) continue;
         const auto view = broker.logs.view(*tp);
         CHECK(view.has_value());
-        leading.rebuilds.push_back(Rebuild{*tp, view->log_start_offset, view->log_end_offset, true});
+        leading.rebuilds.push_back(Rebuild{*tp, view->log_start_offset, view->log_end_offset, true, false});
     }
     for (auto& [tp, partition] : broker.partitions) {
         // A copy that was found damaged has nothing to tell before it is copied anew.
@@ -52,7 +53,8 @@ void begin_rebuild(Step& step) {
         partition.producers.clear();
         const auto view = broker.logs.view(tp);
         const bool is_listed = std::ranges::find(leading.rebuilds, tp, &Rebuild::partition) != leading.rebuilds.end();
-        if (!is_listed) leading.rebuilds.push_back(Rebuild{tp, view->log_start_offset, view->log_end_offset, false});
+        if (!is_listed)
+            leading.rebuilds.push_back(Rebuild{tp, view->log_start_offset, view->log_end_offset, false, false});
     }
     leading.producer_ids.begin_rebuild();
 }
@@ -136,9 +138,7 @@ void begin_leading(Step& step, LeaderEpoch leader_epoch, const replication::Vers
     step.effects.push_back(SetTimer{TimerKind::kInSyncBounds, in_sync_tick(broker), in_sync_tick(broker)});
     begin_rebuild(step);
     advance_all_high_watermarks(step);
-    if (broker.leading && !broker.leading->rebuilds.empty())
-        for (const Rebuild& rebuild : std::vector<Rebuild>(broker.leading->rebuilds))
-            request_rebuild_read(step, rebuild);
+    if (broker.leading) start_rebuild_reads(step);
     advance_opening(step);
 }
 
@@ -161,22 +161,35 @@ void end_leading(Step& step) {
     }
 }
 
+/// Of a great many partitions only so many are read at a time: what is read is kept until it has been taken in.
+void start_rebuild_reads(Step& step) {
+    constexpr std::ptrdiff_t kReadsMax = 16;
+    std::vector<Rebuild> started;
+    std::ptrdiff_t under_way = 0;
+    for (Rebuild& rebuild : step.broker.leading->rebuilds) {
+        if (rebuild.next_offset >= rebuild.end_offset) continue;
+        if (++under_way > kReadsMax) break;
+        if (!std::exchange(rebuild.is_started, true)) started.push_back(rebuild);
+    }
+    for (const Rebuild& rebuild : started)
+        if (step.broker.leading) request_rebuild_read(step, rebuild);
+}
+
 void on_rebuild_read(Step& step, const storage::RecordsRead& read) {
     Broker& broker = step.broker;
     if (!broker.leading) return;
     auto& rebuilds = broker.leading->rebuilds;
     const auto rebuild = std::ranges::find(rebuilds, read.tp, &Rebuild::partition);
-    if (rebuild == rebuilds.end()) return;
+    if (rebuild == rebuilds.end()) return start_rebuild_reads(step);  // its topic is gone
     reread_producers(step, read);
     if (rebuild->is_internal) apply_internal_batches(step, read.tp, read.batches);
     // Records that were there at the claim and cannot be had: what rests on them cannot be answered (G3).
     const bool is_stuck = read.next_offset <= rebuild->next_offset && rebuild->next_offset < rebuild->end_offset;
     if (is_stuck) return resign(step, Mark::kDamageFoundAtRead);
     rebuild->next_offset = std::max(rebuild->next_offset, read.next_offset);
-    if (rebuild->next_offset >= rebuild->end_offset)
-        advance_opening(step);
-    else
-        request_rebuild_read(step, *rebuild);
+    if (rebuild->next_offset < rebuild->end_offset) return request_rebuild_read(step, *rebuild);
+    start_rebuild_reads(step);
+    if (broker.leading) advance_opening(step);
 }
 
 void advance_opening(Step& step) {

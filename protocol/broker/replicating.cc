@@ -182,6 +182,21 @@ void on_epoch_end_request(Step& step, BrokerId from, const replication::EpochEnd
     send(step, from, std::move(body));
 }
 
+namespace {
+
+/// A late or doubled fetch must not take the place of the one that its follower waits for (F3). Each life of a follower
+/// numbers its requests from a number drawn at random, so only one a little older is surely late.
+bool is_overtaken(Leading& leading, const replication::FetchRequest& request) {
+    constexpr std::uint64_t kLateMax = 64;
+    const auto [newest, is_new] = leading.newest_fetches.try_emplace(request.header.follower.broker);
+    const std::uint64_t behind = newest->second.request_id.value - request.header.request_id.value;
+    const bool is_late = !is_new && newest->second.follower == request.header.follower && behind - 1 < kLateMax;
+    if (!is_late) newest->second = {request.header.follower, request.header.request_id};
+    return is_late;
+}
+
+}  // namespace
+
 void on_fetch_request(Step& step, BrokerId from, const replication::FetchRequest& request) {
     Broker& broker = step.broker;
     const ErrorCode code = check_header(step, from, request.header);
@@ -192,6 +207,8 @@ void on_fetch_request(Step& step, BrokerId from, const replication::FetchRequest
         body.code = code;
         return send(step, from, std::move(body));
     }
+    if (is_overtaken(*broker.leading, request)) return;
+    broker.leading->parked.drop(from);
     const Views views = views_of(broker, request);
     std::vector<replication::FollowerPosition> positions;
     for (std::size_t i = 0; i < request.partitions.size(); ++i) {

@@ -97,7 +97,6 @@ void on_peer_message(Step& step, const PeerMessageReceived& received) {
 void on_peer_disconnected(Step& step, BrokerId peer) {
     Broker& broker = step.broker;
     if (broker.lifecycle != Lifecycle::kRunning) return;
-    if (broker.leading) broker.leading->parked.drop(peer);
     replication::FetchEffects effects;
     broker.fetcher.on_connection_lost(peer, step.now, effects);
     run_fetcher(step, effects);

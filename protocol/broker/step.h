@@ -60,6 +60,8 @@ void begin_leading(Step& step, LeaderEpoch leader_epoch, const replication::Vers
 void end_leading(Step& step);
 /// Goes on with the rebuild (G3): reads, then waits for the high watermark, then opens.
 void advance_opening(Step& step);
+/// Of what a new leader has to read, as much as may be under way.
+void start_rebuild_reads(Step& step);
 void on_rebuild_read(Step& step, const storage::RecordsRead& read);
 void follow_decided_leader(Step& step);
 /// A proposal was refused for good; the bounds may make it again.

@@ -75,6 +75,8 @@ struct ReadRoute {
             resign(step, Mark::kDamageFoundAtRead);
         else if (read != nullptr)
             on_rebuild_read(step, *read);
+        else
+            start_rebuild_reads(step);
     }
 };
 

@@ -182,6 +182,38 @@ TEST_CASE("records below a legally moved log start are not missed") {
     }
 }
 
+TEST_CASE("a deposed leader may confirm what its successor has confirmed and retained away, and nothing else") {
+    const auto moved = [](Story& story, std::initializer_list<int> brokers) {
+        for (const int broker : brokers) story.see(broker, broker::LogStartAdvanced{kX0, Offset(2)});
+    };
+    // Broker 1 leads epoch 1 and falls silent; 2 and 3 have copied offsets 0 and 1.
+    const auto copied = [](const BatchSpec& second) {
+        Story story;
+        story.lead(1, 1).confirm(1, {2, 3}, {0}).append(1, {1}).durable(1, 2);
+        for (const int broker : {2, 3}) story.copy(broker, second).durable(broker, 2);
+        return story;
+    };
+    Story legal = copied({1});
+    legal.lead(2, 2).high_watermark(2, 2, 2).acknowledge(2, 2, 1, 1);
+    moved(legal, {2, 3});
+    legal.acknowledge(1, 1, 1, 1);
+    REQUIRE_FALSE(legal.breaks("acked-survival"));
+    SECTION("not while its epoch is the newest") {
+        Story story = copied({1});
+        moved(story, {2, 3});
+        story.acknowledge(1, 1, 1, 1);
+        REQUIRE(story.breaks("acked-survival"));
+    }
+    SECTION("not what is there in its place") {
+        Story story;
+        story.lead(1, 1).confirm(1, {2, 3}, {0}).append(1, {1}).durable(1, 2);
+        story.lead(2, 2).confirm(2, {3}, {1, 2});
+        moved(story, {2, 3});
+        story.acknowledge(1, 1, 1, 1);
+        REQUIRE(story.breaks("acked-survival"));
+    }
+}
+
 TEST_CASE("a topic whose deletion was asked for may vanish, any other may not") {
     for (const bool asked : {true, false}) {
         Story story = two_of_three_hold_it();

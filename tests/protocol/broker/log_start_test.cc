@@ -204,6 +204,28 @@ TEST_CASE("the topic of offsets stays as short as what it has to say, and says i
     }
 }
 
+TEST_CASE("positions of a deleted topic go, however long their groups' names are together (T1)", "[broker]") {
+    Bench bench(3, [](Config& config) { config.batch_bytes_max = 4096; });
+    REQUIRE(bench.form());
+    REQUIRE(bench.create_topic("orders"));
+    for (int i = 0; i < 20; ++i) {
+        const clients::OffsetCommitRequest request{
+            std::string(1000, 'g') + std::to_string(i), -1, "", kOrders, Offset(1), LeaderEpoch(0), ""};
+        const CorrelationId asked = bench.ask(bench.serving(), request);
+        REQUIRE(bench.advance_until([&] { return bench.is_answered(asked, ErrorCode::kNone); }));
+    }
+    REQUIRE(bench.at(bench.serving()).leading->offsets.size() == 20);
+    bench.ask(bench.serving(), clients::DeleteTopicRequest{"orders"});
+    REQUIRE(bench.advance_until([&] { return bench.at(bench.serving()).leading->offsets.size() == 0; }));
+}
+
+TEST_CASE("a group's name has a bound (T1)", "[broker]") {
+    Bench bench = formed_group();
+    const clients::OffsetCommitRequest request{std::string(1025, 'g'), -1, "", kOrders, Offset(1), LeaderEpoch(0), ""};
+    const CorrelationId asked = bench.ask(bench.serving(), request);
+    REQUIRE(bench.is_answered(asked, ErrorCode::kInvalidRequest));
+}
+
 TEST_CASE("the topic of producers stays as short as what it has to say (T2)", "[broker]") {
     Bench bench = formed_group();
     for (std::int32_t i = 0; i < 900; ++i) {

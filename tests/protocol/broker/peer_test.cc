@@ -1,4 +1,5 @@
 // Whatever a peer sends, a broker does not fall over: it refuses, says so, or stops with a reason (R4, R8).
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <limits>
 
@@ -133,6 +134,25 @@ TEST_CASE("a term that no election reaches is not taken over (R4)", "[broker]") 
     bench.advance(seconds(2));
     REQUIRE(bench.at(leader).raft.persistent.term == before);
     REQUIRE(bench.serving() == leader);
+}
+
+TEST_CASE("a late or doubled fetch does not take the place of the one that is waited for (F3)", "[broker]") {
+    Bench bench = formed_group();
+    const std::int32_t leader = bench.serving();
+    REQUIRE(bench.advance_until([&] { return bench.at(leader).leading->parked.size() == 2; }));
+    const replication::FetchRequest parked = bench.at(leader).leading->parked.fetches().front().request;
+    const BrokerId follower = parked.header.follower.broker;
+    replication::FetchRequest late = parked;
+    late.header.request_id = replication::RequestId(parked.header.request_id.value - 1);
+    bench.step(leader, PeerMessageReceived{follower, PeerMessage(replication::Message(late))});
+    const auto is_waited_for = [&](const replication::ParkedFetch& each) {
+        return each.request.header.request_id == parked.header.request_id;
+    };
+    REQUIRE(std::ranges::any_of(bench.at(leader).leading->parked.fetches(), is_waited_for));
+    // A follower that begins to number anew is heard all the same.
+    late.header.request_id = replication::RequestId(parked.header.request_id.value - 1'000'000);
+    bench.step(leader, PeerMessageReceived{follower, PeerMessage(replication::Message(late))});
+    REQUIRE(std::ranges::none_of(bench.at(leader).leading->parked.fetches(), is_waited_for));
 }
 
 }  // namespace tidelock::broker
