@@ -22,6 +22,12 @@ bool are_consecutive(const std::vector<RememberedBatch>& batches) {
     return true;
 }
 
+/// There are, or may be, older batches of the producer than are remembered: some were dropped from here, or it begins
+/// where the log has no records any more, as nobody begins at another sequence than 0.
+bool misses_older(const ProducerState& state) {
+    return state.has_forgotten || (!state.batches.empty() && state.batches.front().base_sequence != 0);
+}
+
 /// What the two know together of one epoch of a producer.
 ProducerState merged(const ProducerState& a, const ProducerState& b) {
     std::vector<RememberedBatch> all(a.batches.begin(), a.batches.end());
@@ -60,7 +66,7 @@ ProducerVerdict ProducerTable::check_known(const ProducerState& entry, const Pro
     if (batch.base_sequence == expected) return AcceptBatch{};
     // Half the sequence space back counts as written before, the other half as not yet written.
     const std::int32_t distance_back = sequence_after(expected, -batch.base_sequence);
-    const bool is_old = entry.has_forgotten && distance_back < std::numeric_limits<std::int32_t>::max() / 2;
+    const bool is_old = misses_older(entry) && distance_back < std::numeric_limits<std::int32_t>::max() / 2;
     return RefuseBatch{is_old ? ErrorCode::kDuplicateSequence : ErrorCode::kOutOfOrderSequence};
 }
 
@@ -129,7 +135,7 @@ bool ProducerTable::truncate_to(Offset end) {
         ProducerState& entry = at->second;
         if (entry.last_offset < end) {
             ++at;
-        } else if (entry.has_forgotten) {
+        } else if (misses_older(entry)) {
             return false;
         } else {
             // Every batch of this producer is here, so what is left of it is exact.

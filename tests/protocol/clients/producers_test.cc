@@ -65,7 +65,8 @@ TEST_CASE("sequences go on at 0 after the largest, inside a batch too") {
     CHECK(sequence_after(0, -1) == kMaxSequence);
     const ProducerTable table = rebuilt({batch_of(7, 0, kMaxSequence - 1, 4, 50)});
     CHECK(table.check(batch_of(7, 0, 2, 1)) == kAccepted);
-    CHECK(table.check(batch_of(7, 0, kMaxSequence, 1)) == refused(ErrorCode::kOutOfOrderSequence));
+    CHECK(table.check(batch_of(7, 0, kMaxSequence, 1)) == refused(ErrorCode::kDuplicateSequence));
+    CHECK(table.check(batch_of(7, 0, 3, 1)) == refused(ErrorCode::kOutOfOrderSequence));
     CHECK(table.check(batch_of(7, 0, kMaxSequence - 1, 4)) == ProducerVerdict(DuplicateBatch{Offset(50), Offset(53)}));
 }
 
@@ -142,6 +143,14 @@ TEST_CASE(
     rebuilt_table.adopt(ProducerId(1),
                         ProducerState{ProducerEpoch(0), Offset(12), false, {RememberedBatch{0, 1, Offset(12)}}});
     CHECK(knows_the_older(rebuilt_table));
+}
+
+TEST_CASE("T2: a repeat of what retention took is a duplicate to a table that was rebuilt, not out of order") {
+    ProducerTable table;
+    for (int i = 7; i < 12; ++i) table.on_batch(batch_of(1, 0, i, 1, i));
+    CHECK(table.check(batch_of(1, 0, 3, 1)) == refused(ErrorCode::kDuplicateSequence));
+    CHECK(table.check(batch_of(1, 0, 12, 1)) == kAccepted);
+    CHECK(table.check(batch_of(1, 0, 13, 1)) == refused(ErrorCode::kOutOfOrderSequence));
 }
 
 TEST_CASE("T2: a repeat is answered with the place where it was written last") {
