@@ -229,6 +229,11 @@ struct Checker::FactHearing {
         parts.log.report(InvariantId::kProgress, context.time_ns,
                          fmt::format("broker {} lets somebody wait {}", f.broker.value, f.what));
     }
+    void operator()(const DamageForgotten& f) const {
+        parts.log.report(
+            InvariantId::kIsrComplete, context.time_ns,
+            fmt::format("broker {} has found damage, and forgets it: {} (L4, I10)", f.broker.value, f.what));
+    }
     void operator()(const MatchNotHeld& f) const {
         // What a fault destroyed was held before.
         if (parts.view.broker(f.follower).raft_fault_pending) return;

@@ -104,6 +104,12 @@ struct JournalFoundBad {
     BrokerId broker;
     std::string what;
 };
+/// The life that just began takes a copy for whole whose damage an earlier one had found, and renewed its incarnation
+/// for: what it read at boot is bad still (L4, I10).
+struct DamageForgotten {
+    BrokerId broker;
+    std::string what;
+};
 /// A Raft leader counts `follower`, in the very life that is counted, for entries that it does not hold in that
 /// leader's term, or in a term that it has not reached.
 struct MatchNotHeld {
@@ -127,6 +133,6 @@ struct TopicChangeTold {
 using HostFact =
     std::variant<BrokerBooted, BrokerKilled, DiskEmptied, DiskDamaged, DiskSound, OperatorRejoinedEmpty,
                  ClientTopicNamed, TopicDeletionAsked, RecordDeletionAsked, HealBegan, PeerAnswered, LeaderActed,
-                 PromiseNotDurable, JournalFoundBad, MatchNotHeld, RequestOverdue, TopicChangeTold>;
+                 PromiseNotDurable, JournalFoundBad, DamageForgotten, MatchNotHeld, RequestOverdue, TopicChangeTold>;
 
 }  // namespace tidelock::checker

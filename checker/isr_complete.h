@@ -1,6 +1,7 @@
 /// V7: every member of the leader's acknowledgement set durably holds everything below its high watermark (I6), the set
 /// is the larger one while a change is pending (I4), and nobody discards data under an incarnation that a set may name,
-/// or goes on under it with a journal that cannot vouch for the data any more (I10).
+/// or goes on under it with a journal that cannot vouch for the data any more, or takes a copy for whole whose damage
+/// the incarnation was renewed for (I10).
 #pragma once
 
 #include "checker/invariant.h"

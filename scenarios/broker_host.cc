@@ -116,7 +116,9 @@ void BrokerHost::run(sim::Host& host) {
     broker::Booted booted{directory_image(host.disk()), host.draw_bits() | 1U};
     if (watch_.on_fact)
         if (auto damage = journal_damage(booted.image)) watch_.on_fact(checker::JournalFoundBad{config_.id, *damage});
+    damage_.begin_life(booted.image);
     step(host, booted);
+    if (watch_.on_fact && host.is_alive()) tell_forgotten(booted.image);
     while (const std::optional<sim::Arrival> arrival = host.await_arrival())
         if (const std::optional<broker::Event> event = to_event(host, *arrival)) step(host, *event);
     broker_.reset();
@@ -231,6 +233,12 @@ void BrokerHost::tell_misremembered(sim::Host& host) {
         watch_.on_fact(checker::PromiseNotDurable{config_.id, checker::Promise::kProducers, std::move(what)});
 }
 
+void BrokerHost::tell_forgotten(const storage::DirectoryImage& image) {
+    if (broker_->lifecycle == broker::Lifecycle::kRefused) return;
+    for (std::string& what : damage_.forgotten_at_boot(image, broker_->logs.config().segment.batch))
+        watch_.on_fact(checker::DamageForgotten{config_.id, std::move(what)});
+}
+
 void BrokerHost::forget_client(ConnectionId connection) {
     std::erase(connections_, connection);
     answers_.on_closed(connection);
@@ -310,6 +318,7 @@ void BrokerHost::carry_out(sim::Host& host, const broker::Effect& effect) {
         }
         void operator()(const broker::Observe& e) const {
             if (self.watch_.on_fact) self.writers_.on_observation(e.observation);
+            if (host.is_alive()) self.damage_.on_observation(e.observation);
             if (const auto* moved = std::get_if<broker::LogStartAdvanced>(&e.observation))
                 self.log_start_moved_ = moved->partition;
             if (std::holds_alternative<broker::LeaderServing>(e.observation)) self.has_begun_to_serve_ = true;

@@ -9,6 +9,7 @@
 #include "checker/host_fact.h"
 #include "protocol/broker/broker.h"
 #include "scenarios/answer_witness.h"
+#include "scenarios/damage_witness.h"
 #include "scenarios/durable_promise.h"
 #include "scenarios/fetch_fairness.h"
 #include "scenarios/producer_topic_witness.h"
@@ -83,6 +84,7 @@ class BrokerHost {
     void tell_overdue(sim::Host& host, bool by_timer);
     void tell_untold(sim::Host& host);
     void tell_misremembered(sim::Host& host);
+    void tell_forgotten(const storage::DirectoryImage& image);
     void note_log_start(const clients::PartitionName& name, Offset log_start_offset);
     void note_answer(const broker::AnswerClient& answered);
     void forget_client(ConnectionId connection);
@@ -105,6 +107,7 @@ class BrokerHost {
     std::optional<TopicPartition> log_start_moved_;  // in the present step
     bool has_begun_to_serve_ = false;                // ... too
     std::uint32_t log_starts_moved_ = 0;
+    DamageWitness damage_;                       // of all lives on this disk
     std::vector<ReadUnderWay> reads_under_way_;  // in the order they were asked for
     std::uint64_t reads_asked_ = 0;
 };

@@ -89,6 +89,8 @@ Broken lost_of_identity(const broker::Broker& broker, const storage::DirectoryIm
     if (!identity) return "its identity";
     if (identity->data_incarnation != broker.identity.data_incarnation)
         return fmt::format("the data incarnation {:x}", broker.identity.data_incarnation.value);
+    if (broker.identity.is_damage_on_record && !identity->is_damage_on_record)
+        return "that damage was found in its logs";
     const bool is_static_leader = broker.config.preset == broker::Preset::kStatic && broker.leading;
     if (is_static_leader && (identity->static_epoch < broker.leading->leader_epoch ||
                              identity->role_command != broker.identity.role_command))

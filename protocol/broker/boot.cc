@@ -58,7 +58,8 @@ void initialise(Step& step, Found& found) {
                                         preset_number(broker.config.preset),
                                         0,
                                         BrokerId{},
-                                        LeaderEpoch{}};
+                                        LeaderEpoch{},
+                                        false};
     broker.raft = raft::make_node(broker.raft.config, raft::fresh_state(broker.identity.raft_incarnation),
                                   formation_payload(broker.identity.data_incarnation), draw_id(broker));
     broker.topics = {};
@@ -174,6 +175,17 @@ void recover_partition(Step& step, const storage::DirectoryImage& image, const s
     if (found.has_torn_tail) mark(step, Mark::kTornTailCut);
 }
 
+/// Damage on record may be where only a scan of every record finds it: no index is trusted then (L4).
+storage::LogStoreConfig recovery_config(Step& step, const storage::StateFileRecovery& found) {
+    storage::LogStoreConfig config = step.broker.logs.config();
+    if (found.condition != StateFileCondition::kValue || config.scan == storage::RecoveryScan::kAll) return config;
+    const auto identity = storage::decode_identity(found.content);
+    if (!identity || !identity->is_damage_on_record) return config;
+    mark(step, Mark::kTrustWithheldForDamage);
+    config.scan = storage::RecoveryScan::kAll;
+    return config;
+}
+
 void open_existing(Step& step, const storage::DirectoryImage& image, Found& found) {
     Broker& broker = step.broker;
     broker.identity = *storage::decode_identity(found.identity.content);
@@ -187,9 +199,12 @@ void open_existing(Step& step, const storage::DirectoryImage& image, Found& foun
     take_file_effects(step, effects);
     for (const storage::PartitionRecovery& partition : found.logs.partitions)
         if (broker.topics.find(partition.tp.topic) != nullptr) recover_partition(step, image, partition);
-    const bool is_data_lost = is_catalogue_lost || found.logs.has_damage();
+    broker.is_scan_clean = !found.logs.has_damage();
+    const bool is_data_lost = is_catalogue_lost || !broker.is_scan_clean;
     if (is_data_lost && !broker.config.seed_rules.ignore_data_incarnation) {
         broker.identity.data_incarnation = Incarnation(draw_id(broker));
+        // Another boot may trust what this one has scanned.
+        broker.identity.is_damage_on_record = broker.identity.is_damage_on_record || !broker.is_scan_clean;
         broker.is_identity_renewing = true;
     }
     broker.raft = raft::make_node(broker.raft.config, *raft::decode_persistent_state(found.raft.content),
@@ -294,10 +309,12 @@ void on_booted(Step& step, const Booted& booted) {
     CHECK(broker.lifecycle == Lifecycle::kNotBooted);
     CHECK(booted.entropy != 0);
     broker.entropy = booted.entropy;
-    Found found{storage::recover_state_file(booted.image, "identity", storage::FileOwner::kIdentity),
-                storage::recover_state_file(booted.image, "raft", storage::FileOwner::kRaft),
+    storage::StateFileRecovery identity =
+        storage::recover_state_file(booted.image, "identity", storage::FileOwner::kIdentity);
+    const storage::LogStoreConfig config = recovery_config(step, identity);
+    Found found{std::move(identity), storage::recover_state_file(booted.image, "raft", storage::FileOwner::kRaft),
                 storage::recover_state_file(booted.image, "topics", storage::FileOwner::kTopics),
-                storage::recover(booted.image, broker.logs.config())};
+                storage::recover(booted.image, config)};
     broker.identity_file = found.identity.file;
     broker.raft_file = found.raft.file;
     broker.topics_file = found.topics.file;
@@ -354,6 +371,25 @@ void renew_data_incarnation(Step& step) {
         run_raft(step, raft::StepDownRequested{});
     else if (broker.leading)
         end_leading(step);
+}
+
+void record_damage(Step& step) {
+    Broker& broker = step.broker;
+    broker.is_scan_clean = false;
+    if (broker.config.seed_rules.ignore_data_incarnation) return;
+    const bool was_on_record = std::exchange(broker.identity.is_damage_on_record, true);
+    // A renewal for another reason that is under way says nothing of damage yet. It ends when all of it is durable.
+    if (broker.is_identity_renewing && !was_on_record) return write_identity(step);
+    renew_data_incarnation(step);
+}
+
+void strike_damage_off_record(Step& step) {
+    Broker& broker = step.broker;
+    // What the scan read may be known to this kernel alone, as the cut that took the damage away, until the first
+    // journal of this life is durable: a power loss before it would bring the damage back.
+    if (!broker.identity.is_damage_on_record || !broker.is_scan_clean || broker.logs.commit_count() == 0) return;
+    broker.identity.is_damage_on_record = false;
+    write_identity(step);
 }
 
 void on_identity_durable(Step& step) {

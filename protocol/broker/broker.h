@@ -243,6 +243,7 @@ struct Broker {
     storage::StateFile topics_file;
     storage::LogStore logs;
     bool is_identity_renewing = false;  // I10: nothing is told under the old incarnation, nothing discarded yet
+    bool is_scan_clean = false;         // L4: the boot's recovery found no damage, and nothing has since
 
     raft::Node raft;
     std::vector<RaftWrite> raft_writes;

@@ -100,6 +100,8 @@ std::string_view name_of(Mark mark) {
             return "repeated-request-dropped";
         case Mark::kSealedSegmentsTrusted:
             return "sealed-segments-trusted";
+        case Mark::kTrustWithheldForDamage:
+            return "trust-withheld-for-damage";
         case Mark::kCount:
             break;
     }

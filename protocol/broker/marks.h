@@ -55,7 +55,8 @@ enum class Mark : std::uint8_t {
     kMayNotStand,            // G2: out of the set in its own log
     kStatusUnderReplicated,  // I9
     kRepeatedRequestDropped,
-    kSealedSegmentsTrusted,  // L4: recovery did not verify them
+    kSealedSegmentsTrusted,   // L4: recovery did not verify them
+    kTrustWithheldForDamage,  // L4: ... it would have, but for damage on record
     kCount
 };
 

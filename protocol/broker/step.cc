@@ -252,6 +252,7 @@ void step(Broker& broker, Instant now, const Event& event, Effects& effects) {
         watch_disk(context);
         broker.logs.flush(context.store);
         drain_store(context);
+        strike_damage_off_record(context);
     }
 }
 

@@ -37,6 +37,11 @@ void on_booted(Step& step, const Booted& booted);
 void on_state_file_durable(Step& step, storage::FileOwner owner);
 /// I10: a new data incarnation, durable before anything is discarded or told. Leadership is given up meanwhile.
 void renew_data_incarnation(Step& step);
+/// L4: damage was found while running. It is on record as soon as the incarnation that it renews is.
+void record_damage(Step& step);
+/// At the end of each step: damage is forgotten once a scan of every record has found none, and that scan's findings
+/// are durable.
+void strike_damage_off_record(Step& step);
 void finish_renewal(Step& step);
 void write_identity(Step& step);
 /// Everything asked of the identity file is durable.

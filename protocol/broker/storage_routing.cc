@@ -111,7 +111,7 @@ struct ReportRoute {
         // A hidden partition may be shown again; then its log says that it is damaged.
         if (const auto found = broker.partitions.find(report.tp); found != broker.partitions.end())
             found->second.must_recopy = true;
-        renew_data_incarnation(step);
+        record_damage(step);
     }
     void operator()(const storage::LogFailed& report) const {
         observe(step, LogFailed{report.tp});

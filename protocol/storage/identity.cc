@@ -11,6 +11,7 @@ void Identity::fold(Digest& digest) const {
     digest.add(role_command);
     digest.add(commanded_leader);
     digest.add(static_epoch);
+    digest.add(is_damage_on_record ? 1 : 0);
 }
 
 void encode(const Identity& identity, ByteWriter& out) {
@@ -22,6 +23,7 @@ void encode(const Identity& identity, ByteWriter& out) {
     out.i32(identity.role_command);
     out.i32(identity.commanded_leader.value);
     out.i32(identity.static_epoch.value);
+    out.u8(identity.is_damage_on_record ? 1 : 0);
 }
 
 Result<Identity, DecodeError> decode_identity(const Bytes& content) {
@@ -37,6 +39,7 @@ Result<Identity, DecodeError> decode_identity(const Bytes& content) {
     identity.role_command = in.i32();
     identity.commanded_leader = BrokerId(in.i32());
     identity.static_epoch = LeaderEpoch(in.i32());
+    const std::uint8_t damage = in.u8();
     if (!in.at_end()) return decode_failure("identity: length");
     if (identity.broker.value < 1) return decode_failure("identity: broker");
     if (identity.raft_incarnation.value == 0) return decode_failure("identity: raft incarnation");
@@ -45,6 +48,8 @@ Result<Identity, DecodeError> decode_identity(const Bytes& content) {
     const bool has_none = identity.role_command == 0 && identity.commanded_leader.value == 0;
     if (!has_command && !has_none) return decode_failure("identity: role command");
     if (identity.static_epoch.value < 0) return decode_failure("identity: static epoch");
+    if (damage > 1) return decode_failure("identity: damage");
+    identity.is_damage_on_record = damage == 1;
     return identity;
 }
 

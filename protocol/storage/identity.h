@@ -10,7 +10,7 @@
 
 namespace tidelock::storage {
 
-inline constexpr std::uint32_t kDataFormatVersion = 3;
+inline constexpr std::uint32_t kDataFormatVersion = 4;
 
 struct Identity {
     std::uint32_t format_version = kDataFormatVersion;
@@ -21,13 +21,16 @@ struct Identity {
     std::int32_t role_command = 0;  // `static`: the latest an operator gave; 0: the configured role
     BrokerId commanded_leader;      // by role_command; 0: none
     LeaderEpoch static_epoch;       // `static`: the latest that this broker has claimed for itself; 0: none yet
+    /// L4: damage was found in some log, and no whole scan of all logs has come out clean since. Written together with
+    /// the incarnation that the damage renews: what a trusted index would not show must not be forgotten with a life.
+    bool is_damage_on_record = false;
     void fold(Digest& digest) const;
     bool operator==(const Identity&) const = default;
 };
 
 void encode(const Identity& identity, ByteWriter& out);
-/// Total; an unknown format version, zero incarnations, a role command without a leader and a
-/// negative epoch are errors.
+/// Total; an unknown format version, zero incarnations, a role command without a leader, a
+/// negative epoch and a flag other than 0 and 1 are errors.
 Result<Identity, DecodeError> decode_identity(const Bytes& content);
 
 }  // namespace tidelock::storage

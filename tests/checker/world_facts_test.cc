@@ -144,6 +144,14 @@ TEST_CASE("A5: a request left without an answer beyond its time breaks progress,
     REQUIRE_THAT(story.message("progress"), Contains("broker 1 lets somebody wait beyond its time: produce #3"));
 }
 
+TEST_CASE("I10: whoever takes a copy for whole that it had found damaged breaks isr-complete, rot or not") {
+    const DamageForgotten forgotten{BrokerId(2), "partition 0 of topic 7 is whole"};
+    Story story;
+    story.fact(rot_in("a segment", kX0)).fact(forgotten);
+    REQUIRE_THAT(story.message("isr-complete"),
+                 Contains("broker 2 has found damage, and forgets it: partition 0 of topic 7 is whole"));
+}
+
 /// Broker 2 dies and boots, its journal damaged.
 Story& boot_with_bad_journal(Story& story) {
     return story.kill(2)

@@ -36,8 +36,11 @@ void Bench::lose(std::int32_t id, const std::string& prefix) {
 }
 
 void Bench::rot(std::int32_t id, const std::string& file) {
-    std::vector<std::byte>& bytes = nodes_.at(id).files.at(file);
-    bytes.at(bytes.size() / 2) ^= std::byte{1};
+    rot_at(id, file, nodes_.at(id).files.at(file).size() / 2);
+}
+
+void Bench::rot_at(std::int32_t id, const std::string& file, std::size_t position) {
+    nodes_.at(id).files.at(file).at(position) ^= std::byte{1};
 }
 
 void Bench::start_all() {

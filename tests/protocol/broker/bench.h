@@ -50,6 +50,8 @@ class Bench {
     void lose(std::int32_t id, const std::string& prefix);
     /// Flips a bit in the middle of the file.
     void rot(std::int32_t id, const std::string& file);
+    /// Flips a bit of the byte there.
+    void rot_at(std::int32_t id, const std::string& file, std::size_t position);
     void free_disk(std::int32_t id) { nodes_.at(id).is_full = false; }
     /// Answers only what is held right now; what is asked for because of it is held again.
     void release_once(std::int32_t id);

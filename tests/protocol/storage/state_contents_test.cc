@@ -61,6 +61,15 @@ TEST_CASE("an identity survives the round trip; versions and incarnations that c
     const Identity identity{kDataFormatVersion, BrokerId(2),   Incarnation(5), Incarnation(6), 1, 7,
                             BrokerId(3),        LeaderEpoch(9)};
     REQUIRE(*decode_identity(encoded(identity)) == identity);
+    Identity hurt = identity;
+    hurt.is_damage_on_record = true;
+    REQUIRE(*decode_identity(encoded(hurt)) == hurt);
+    REQUIRE_FALSE(*decode_identity(encoded(hurt)) == identity);
+    ByteWriter no_flag;
+    no_flag.raw(encoded(identity).slice(0, encoded(identity).size() - 1).span());
+    REQUIRE_FALSE(decode_identity(Bytes::copy_of(no_flag.span())).has_value());  // as older formats had it
+    no_flag.u8(2);
+    REQUIRE_FALSE(decode_identity(no_flag.take()).has_value());
     Identity bad = identity;
     bad.role_command = 0;
     REQUIRE_FALSE(decode_identity(encoded(bad)).has_value());

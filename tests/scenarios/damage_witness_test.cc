@@ -1,0 +1,102 @@
+// The witness knows of damage by what the broker said and by the bytes that a later life reads, by nothing else.
+#include "scenarios/damage_witness.h"
+
+#include <catch2/catch.hpp>
+#include <cstring>
+#include <vector>
+
+#include "protocol/storage/segment_log.h"
+
+using namespace tidelock;
+using namespace tidelock::scenarios;
+
+namespace {
+
+constexpr TopicPartition kOne{TopicId(7), PartitionIndex(0)};
+constexpr Offset kStart{0};
+constexpr Offset kEnd{2};
+
+Bytes batch_at(Offset offset) {
+    storage::BatchOptions options;
+    options.base_offset = offset;
+    options.leader_epoch = LeaderEpoch(1);
+    storage::RecordBatchBuilder builder(options);
+    const Bytes value = Bytes::copy_of(std::vector<std::byte>(8, std::byte{7}));
+    builder.add(0, std::nullopt, value.span());
+    return builder.build();
+}
+
+/// A segment of two batches, one bit of the second one's record flipped if `is_bad`.
+storage::DirectoryImage image_of(bool is_bad) {
+    ByteWriter segment;
+    segment.raw(batch_at(Offset(0)).span());
+    segment.raw(batch_at(Offset(1)).span());
+    const Bytes good = segment.take();
+    const Bytes content = Bytes::build(good.size(), [&](std::span<std::byte> into) {
+        std::memcpy(into.data(), good.span().data(), good.size());
+        if (is_bad) into[good.size() - 2] ^= std::byte{1};
+    });
+    return {{storage::segment_file_name(kOne, Offset(0)), content}};
+}
+
+struct Lives {
+    Lives& see(const broker::Observation& observation) {
+        witness.on_observation(observation);
+        return *this;
+    }
+    Lives& find_damage() { return see(broker::DamageFound{kOne, kStart}); }
+    Lives& renew() { return see(broker::DataIncarnationRenewed{Incarnation(5)}); }
+    /// A life that takes the copy as it says; what of it is forgotten.
+    std::vector<std::string> boot(const storage::DirectoryImage& image, bool is_damaged, Offset log_end = kEnd) {
+        witness.begin_life(image);
+        see(broker::LogRecovered{kOne, kStart, log_end, log_end, log_end, {}, is_damaged});
+        if (is_damaged) find_damage();
+        return witness.forgotten_at_boot(image, {});
+    }
+    DamageWitness witness;
+};
+
+}  // namespace
+
+TEST_CASE("damage that the incarnation was renewed for is forgotten by a life that takes the copy for whole") {
+    Lives lives;
+    lives.find_damage().renew();
+    SECTION("at the next boot") {}
+    SECTION("after one that found it again and did not come far") {
+        REQUIRE(lives.boot(image_of(true), true).empty());
+    }
+    SECTION("when the copy was emptied, and that is not durable") {
+        lives.see(broker::LogReset{kOne, kStart, broker::ResetReason::kDamaged});
+    }
+    const std::vector<std::string> forgotten = lives.boot(image_of(true), false);
+    REQUIRE(forgotten.size() == 1);
+    REQUIRE(forgotten[0].find("is whole with records [0, 2), though that at 1 in") != std::string::npos);
+    REQUIRE(lives.boot(image_of(true), false).empty());  // told once
+}
+
+TEST_CASE("nothing is forgotten by who finds it again, copied it again, or does not know of it") {
+    Lives lives;
+    lives.find_damage();
+    SECTION("the incarnation was not renewed yet") {
+        REQUIRE(lives.boot(image_of(true), false).empty());
+    }
+    lives.renew();
+    SECTION("found again") {
+        REQUIRE(lives.boot(image_of(true), true).empty());
+    }
+    SECTION("the bytes are good: a fault of reading has passed") {
+        REQUIRE(lives.boot(image_of(false), false).empty());
+    }
+    SECTION("what is bad is no part of the log") {
+        REQUIRE(lives.boot(image_of(true), false, Offset(1)).empty());
+    }
+    SECTION("the disk was emptied meanwhile") {
+        REQUIRE(lives.boot({}, false, Offset(0)).empty());
+        REQUIRE(lives.boot(image_of(true), false).empty());
+    }
+    SECTION("the copy was emptied, durably; what is bad now is news") {
+        lives.see(broker::LogReset{kOne, kStart, broker::ResetReason::kDamaged})
+            .see(broker::DurableEndAdvanced{kOne, kStart});
+        REQUIRE(lives.boot(image_of(true), false).empty());
+    }
+}
