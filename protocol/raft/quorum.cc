@@ -57,8 +57,9 @@ bool has_contact_quorum(const Node& node, const Leader& leader, Instant now) {
     if (since(leader.since, now) < node.config.election_timeout_max) return true;
     std::size_t heard = 1;
     for (const Progress& progress : leader.followers) {
-        if (!counts(node, progress) || !progress.contact) continue;
-        if (since(*progress.contact, now) < node.config.election_timeout_max) ++heard;
+        // Not counts(): a voter whose log is still being matched is heard, though it holds nothing for certain yet.
+        if (!is_in_force(node, progress) || !progress.voter_contact) continue;
+        if (since(*progress.voter_contact, now) < node.config.election_timeout_max) ++heard;
     }
     return heard >= majority(node.config.members.size());
 }

@@ -54,10 +54,11 @@ struct Progress {
     bool probe_outstanding = false;  // kProbe: wait for the answer or the next heartbeat
     LogIndex match_index;
     LogIndex next_index;
-    LogIndex snapshot_index;            // kSnapshot: last index of the one being sent
-    std::uint64_t snapshot_offset = 0;  // kSnapshot: next byte to send
-    std::optional<Instant> contact;     // last answer in this term
-    ReadRound read_round;               // newest it answered while it counted
+    LogIndex snapshot_index;               // kSnapshot: last index of the one being sent
+    std::uint64_t snapshot_offset = 0;     // kSnapshot: next byte to send
+    std::optional<Instant> contact;        // last answer in this term
+    std::optional<Instant> voter_contact;  // last of them that said that it counts, whatever it said of the log (R5)
+    ReadRound read_round;                  // newest it answered while it counted
     bool operator==(const Progress&) const = default;
 };
 

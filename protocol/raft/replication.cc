@@ -170,6 +170,11 @@ bool recognise(Progress& progress, Incarnation sender, Incarnation believed) {
     return true;
 }
 
+void note_contact(const Step& s, Progress& progress, Participation participation) {
+    progress.contact = s.now;
+    if (participation == Participation::kVoter) progress.voter_contact = s.now;
+}
+
 void on_append_answer(Step& s, BrokerId from, const AppendAnswer& answer) {
     Node& node = s.node;
     if (answer.leader_incarnation != node.persistent.incarnation || !knows_membership(node)) return;
@@ -178,7 +183,7 @@ void on_append_answer(Step& s, BrokerId from, const AppendAnswer& answer) {
     if (leader == nullptr || answer.term != node.persistent.term) return;
     Progress* progress = find_progress(*leader, from);
     if (!recognise(*progress, answer.follower_incarnation, answer.believed_incarnation)) return;
-    progress->contact = s.now;
+    note_contact(s, *progress, answer.participation);
     note_read_round(s, *leader, *progress, answer.participation, answer.read_round);
     if (answer.participation == Participation::kEmpty) {
         if (progress->match_index.value == 0 && progress->mode != ProgressMode::kSnapshot)

@@ -155,7 +155,7 @@ void on_snapshot_answer(Step& s, BrokerId from, const SnapshotAnswer& answer) {
     if (leader == nullptr || answer.term != node.persistent.term) return;
     Progress* progress = find_progress(*leader, from);
     if (!recognise(*progress, answer.follower_incarnation, answer.believed_incarnation)) return;
-    progress->contact = s.now;
+    note_contact(s, *progress, answer.participation);
     note_read_round(s, *leader, *progress, answer.participation, answer.read_round);
     if (progress->mode != ProgressMode::kSnapshot || answer.last_index != progress->snapshot_index) return;
     if (!answer.installed) {

@@ -71,6 +71,8 @@ void on_leader_durable(Step& s);
 void after_progress(Step& s);
 /// Whether an answer comes from the life this leader talks to; takes a newer life over (R11).
 bool recognise(Progress& progress, Incarnation sender, Incarnation believed);
+/// A follower answered in this leader's term: an append or a piece of the snapshot, whatever the answer was.
+void note_contact(const Step& s, Progress& progress, Participation participation);
 
 // read_index.cc
 void on_confirmation_requested(Step& s, ReadRound round);

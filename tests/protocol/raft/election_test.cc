@@ -267,6 +267,40 @@ TEST_CASE("R5 replicas that do not count do not keep a leader alive") {
     CHECK_FALSE(is_leader(rig.node));
 }
 
+TEST_CASE("R5 a voter is heard by any answer of the term, whatever it says of the log") {
+    const auto leads_on = [](auto&& answer) {
+        Rig rig = voter();
+        rig.lead();
+        for (int beat = 0; beat < 20; ++beat) {
+            rig.pass(milliseconds(50));
+            answer(rig);
+            rig.apply(TimerFired{TimerKind::kHeartbeat});
+            if (!is_leader(rig.node)) return false;
+        }
+        return committable_index(rig.node, std::get<Leader>(rig.node.role)) == rig.node.commit_index;
+    };
+    CHECK(leads_on([](Rig& rig) { rig.receive(2, rig.refused_by(2, 3, 1, 0)); }));
+    CHECK(leads_on([](Rig& rig) {
+        SnapshotAnswer chunk;
+        chunk.term = rig.node.persistent.term;
+        chunk.follower_incarnation = life_of(2);
+        chunk.believed_incarnation = life_of(2);
+        chunk.leader_incarnation = rig.node.persistent.incarnation;
+        chunk.participation = Participation::kVoter;
+        rig.receive(2, chunk);
+    }));
+    CHECK_FALSE(leads_on([](Rig& rig) {
+        AppendAnswer learner = rig.refused_by(2, 3, 1, 0);
+        learner.participation = Participation::kLearner;
+        rig.receive(2, learner);
+    }));
+    CHECK_FALSE(leads_on([](Rig& rig) {
+        AppendAnswer older = rig.refused_by(2, 3, 1, 0);
+        older.term = Term(rig.node.persistent.term.value - 1);
+        rig.receive(2, older);
+    }));
+}
+
 TEST_CASE("R5 BUGS-27 a leader whose disk hangs does not look alive for ever") {
     Rig rig = voter();
     rig.lead();
