@@ -12,6 +12,8 @@ std::string_view name_of(Mark mark) {
             return "caretaker-elected";
         case Mark::kCaretakerHandedOver:
             return "caretaker-handed-over";
+        case Mark::kCaretakerGaveUp:
+            return "caretaker-gave-up";
         case Mark::kLeadershipTransferred:
             return "leadership-transferred";
         case Mark::kCheckQuorumStepDown:

@@ -12,6 +12,7 @@ enum class Mark : std::uint8_t {
     kReplicaAdmitted,        // R11: an empty replica was admitted by the others
     kCaretakerElected,       // G9
     kCaretakerHandedOver,    // G9: transfer to a member done
+    kCaretakerGaveUp,        // G9: nobody took over, somebody else may try
     kLeadershipTransferred,  // R10
     kCheckQuorumStepDown,    // R5
     kPreVoteRefused,         // R6

@@ -238,6 +238,7 @@ struct RaftRoute {
     void operator()(const raft::SteppedDown& e) const {
         observe(step, RaftLeaderSteppedDown{e.term});
         if (e.reason == raft::StepDownReason::kQuorumLost) mark(step, Mark::kCheckQuorumStepDown);
+        if (e.reason == raft::StepDownReason::kCaretakingInVain) mark(step, Mark::kCaretakerGaveUp);
         end_leading(step);
     }
     void operator()(const raft::LeadershipConfirmed& e) const {

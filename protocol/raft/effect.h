@@ -9,7 +9,14 @@
 
 namespace tidelock::raft {
 
-enum class StepDownReason : std::uint8_t { kHigherTerm, kQuorumLost, kStorageStalled, kNotEligible, kRequested };
+enum class StepDownReason : std::uint8_t {
+    kHigherTerm,
+    kQuorumLost,
+    kStorageStalled,
+    kCaretakingInVain,
+    kNotEligible,
+    kRequested
+};
 enum class RefusalReason : std::uint8_t { kNotLeader, kCaretaker, kTransferring };
 enum class ViolationKind : std::uint8_t { kTwoLeadersInTerm, kCommittedEntryConflict };
 

@@ -12,8 +12,10 @@ Member self_of(const Node& node) {
     return {node.config.self, node.persistent.incarnation};
 }
 
+/// Whoever was caretaker in vain leaves it to the others to try, each time for longer.
 Duration caretaker_delay(const Node& node) {
-    return node.eligibility == Eligibility::kCaretakerOnly ? node.config.caretaker_delay : Duration(0);
+    if (node.eligibility != Eligibility::kCaretakerOnly) return Duration(0);
+    return node.config.caretaker_delay * (std::int64_t{1} << node.caretakings_in_vain);
 }
 
 bool is_up_to_date(const Node& node, LogIndex last_log_index, Term last_log_term) {

@@ -68,6 +68,8 @@ std::string find_broken_promise(const Node& node) {
     if (node.durable_sequence > node.requested_sequence) return "a write is durable that was never asked for";
     if (node.elections_in_vain < 0 || node.elections_in_vain > kElectionsInVainMax)
         return "elections in vain out of range";
+    if (node.caretakings_in_vain < 0 || node.caretakings_in_vain > kCaretakingsInVainMax)
+        return "caretakings in vain out of range";
     if (node.outstanding.empty() != (node.durable_sequence == node.requested_sequence))
         return "outstanding writes do not add up";
     if (!node.waiting.empty() && node.waiting.front().sequence <= node.durable_sequence)

@@ -272,7 +272,9 @@ void commit_up_to(Step& s, LogIndex index) {
     CHECK(index <= last_index(node));
     while (node.commit_index < index) {
         node.commit_index += 1;
-        emit(s, Committed{entry_at(node.persistent, node.commit_index)});
+        const Entry& entry = entry_at(node.persistent, node.commit_index);
+        if (entry.kind == EntryKind::kClaim && entry.term == node.persistent.term) node.caretakings_in_vain = 0;
+        emit(s, Committed{entry});
     }
     refresh_participation(s);
 }

@@ -84,6 +84,7 @@ struct Leader {
     SmallVector<Progress, 4> followers;  // every other member, sorted by broker
     std::optional<Transfer> transfer;
     std::optional<BrokerId> last_target;  // whom a caretaker tried last
+    Instant gained_at;                    // when some follower's log came closer to this one last, or `since` (G9)
     std::optional<OutgoingSnapshot> outgoing_snapshot;
     ReadRound asked_round;      // newest the owner asked for
     ReadRound sent_round;       // the one on its way to everybody, or answered
@@ -147,6 +148,9 @@ struct Formation {
 /// The election timeout widens with each candidacy that elected nobody, this many times at most (R6).
 inline constexpr int kElectionsInVainMax = 8;
 
+/// A caretaker's delay doubles with each caretaking in vain, this many times at most (G9).
+inline constexpr int kCaretakingsInVainMax = 3;
+
 /// A replica. A value: copied, compared, printed.
 struct Node {
     Config config;
@@ -160,7 +164,8 @@ struct Node {
     Formation formation;
     std::optional<IncomingSnapshot> incoming_snapshot;
     bool snapshot_requested = false;
-    int elections_in_vain = 0;  // its own candidacies since it last heard of a leader, at most kElectionsInVainMax
+    int elections_in_vain = 0;    // its own candidacies since it last heard of a leader, at most kElectionsInVainMax
+    int caretakings_in_vain = 0;  // its own since a leader's claim committed last, at most kCaretakingsInVainMax
 
     PersistSequence requested_sequence;  // newest Persist
     PersistSequence durable_sequence;    // newest Persisted

@@ -69,6 +69,7 @@ void on_refused(Step& s, Leader& leader, Progress& progress, const AppendAnswer&
 
 void on_accepted(Step& s, Leader& leader, Progress& progress, const AppendAnswer& answer) {
     if (answer.match_index > last_index(s.node)) return;
+    if (answer.match_index > progress.match_index) leader.gained_at = s.now;
     if (answer.match_index >= progress.match_index) {
         progress.match_index = answer.match_index;
         progress.participation = answer.participation;
@@ -98,6 +99,7 @@ void become_leader(Step& s) {
     Leader leader;
     leader.caretaker = node.eligibility != Eligibility::kMayLead;
     leader.since = s.now;
+    leader.gained_at = s.now;
     leader.durable_index = last_index(node);  // the write that made its own vote durable held this log
     for (const BrokerId member : node.config.members)
         if (member != node.config.self) leader.followers.push_back(first_progress(node, member));
@@ -152,6 +154,7 @@ void on_heartbeat_timeout(Step& s) {
         return become_follower(s, node.persistent.term, StepDownReason::kStorageStalled);
     if (node.config.check_quorum && !has_contact_quorum(node, *leader, s.now))
         return become_follower(s, node.persistent.term, StepDownReason::kQuorumLost);
+    if (is_caretaking_in_vain(*leader, node.config, s.now)) return give_up_caretaking(s);
     emit(s, SetTimer{TimerKind::kHeartbeat, node.config.heartbeat_interval, node.config.heartbeat_interval});
     start_caretaker_transfer(s);
     broadcast(s, true);

@@ -160,9 +160,11 @@ void on_snapshot_answer(Step& s, BrokerId from, const SnapshotAnswer& answer) {
     if (progress->mode != ProgressMode::kSnapshot || answer.last_index != progress->snapshot_index) return;
     if (!answer.installed) {
         if (answer.next_offset == progress->snapshot_offset) return;  // a repeat; the heartbeat sends again
+        if (answer.next_offset > progress->snapshot_offset) leader->gained_at = s.now;
         progress->snapshot_offset = answer.next_offset;
         return send_chunk(s, *leader, *progress);
     }
+    leader->gained_at = s.now;
     if (answer.last_index >= progress->match_index) {
         progress->match_index = answer.last_index;
         progress->participation = answer.participation;

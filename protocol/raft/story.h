@@ -111,6 +111,10 @@ void tell_target_if_ready(Step& s, Leader& leader);
 void finish_transfer(Step& s, Leader& leader, bool succeeded);
 /// A caretaker picks the next reachable eligible member (G9).
 void start_caretaker_transfer(Step& s);
+/// A caretaker that nobody took over from, for two transfers' time in which no follower's log came closer to its own:
+/// while it leads, nobody else can try who reaches an eligible member that it does not reach (G9).
+bool is_caretaking_in_vain(const Leader& leader, const Config& config, Instant now);
+void give_up_caretaking(Step& s);
 void on_timeout_now(Step& s, BrokerId from, const TimeoutNow& message);
 
 /// The answer's head, as every follower begins it: whose it is, whom it answers, in which term.

@@ -128,6 +128,8 @@ std::string_view name_of(StepDownReason reason) {
             return "quorum lost";
         case StepDownReason::kStorageStalled:
             return "storage stalled";
+        case StepDownReason::kCaretakingInVain:
+            return "caretaking in vain";
         case StepDownReason::kNotEligible:
             return "not eligible";
         case StepDownReason::kRequested:

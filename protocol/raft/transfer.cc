@@ -78,6 +78,16 @@ void start_caretaker_transfer(Step& s) {
     start_transfer(s, *leader, *target);
 }
 
+bool is_caretaking_in_vain(const Leader& leader, const Config& config, Instant now) {
+    return leader.caretaker && since(leader.gained_at, now) > config.transfer_timeout * 2;
+}
+
+void give_up_caretaking(Step& s) {
+    Node& node = s.node;
+    node.caretakings_in_vain = std::min(node.caretakings_in_vain + 1, kCaretakingsInVainMax);
+    become_follower(s, node.persistent.term, StepDownReason::kCaretakingInVain);
+}
+
 void on_timeout_now(Step& s, BrokerId from, const TimeoutNow& message) {
     const Node& node = s.node;
     if (message.term != node.persistent.term || message.follower_incarnation != node.persistent.incarnation) return;
