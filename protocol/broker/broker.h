@@ -229,6 +229,9 @@ struct CatalogueWrite {
     bool operator==(const CatalogueWrite&) const = default;
 };
 
+/// How long the disk of a leader may hang doubles with each lead given up for that, this many times at most (L9).
+inline constexpr int kStallsInRowMax = 3;
+
 struct Broker {
     explicit Broker(Config configuration);
 
@@ -273,6 +276,8 @@ struct Broker {
     std::uint64_t next_read = 1;
     std::optional<Instant> deadline_timer_at;
     std::int32_t under_replicated = 0;
+    int stalls_in_row = 0;                // leads given up because the disk hung, at most kStallsInRowMax (L9)
+    std::optional<Instant> stalled_at;    // the last of them, or of the commits that took too long since
     bool is_disk_full = false;            // or gives errors for good; a member of such a disk is not to lead
     std::uint64_t commit_watched = 0;     // commits of the log store that had ended by `commit_since`
     std::optional<Instant> commit_since;  // when the one in flight was seen first

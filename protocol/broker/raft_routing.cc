@@ -40,9 +40,13 @@ bool is_eligible(const Broker& broker, BrokerId member) {
 
 /// The disk takes what is written and does not say that it has: followers may be in step with records that it holds up,
 /// and no broker opens before its topics are durable. Whoever serves may wait for a slow file of topics.
+/// Members whose disks are all slow would pass the lead to and fro and confirm nothing: whoever gave it up for that
+/// leads on for longer the next time.
 bool is_disk_stalled(const Broker& broker, Instant now) {
-    const auto is_overdue = [&](const std::optional<Instant>& asked_at, std::int64_t elections) {
-        return asked_at && since(*asked_at, now) > broker.config.election_timeout_max * elections;
+    const bool leads = raft::is_leader(broker.raft) && !raft::is_caretaker(broker.raft);
+    const Duration bound = broker.config.election_timeout_max * (std::int64_t{1} << (leads ? broker.stalls_in_row : 0));
+    const auto is_overdue = [&](const std::optional<Instant>& asked_at, std::int64_t bounds) {
+        return asked_at && since(*asked_at, now) > bound * bounds;
     };
     // A leader whose reads never end keeps everybody who lags out of the set; but where reads are slow for all, the
     // next leader would have to begin its own anew.
@@ -71,6 +75,16 @@ bool is_held_up_by_disk(const Broker& broker, Instant now) {
     if (!broker.leading) return true;
     return std::ranges::any_of(broker.in_sync.committed().members,
                                [&](const Replica& member) { return could_take_over(broker, member, now); });
+}
+
+/// Commits in time again, and none that was not for longer than any leader waits for its disk: that row is over.
+void note_commit_time(Broker& broker, Duration took, Instant now) {
+    if (broker.stalls_in_row == 0) return;
+    const Duration in_time = broker.config.election_timeout_max;
+    if (took > in_time)
+        broker.stalled_at = now;
+    else if (since(*broker.stalled_at, now) > in_time * (std::int64_t{2} << kStallsInRowMax))
+        broker.stalls_in_row = 0;
 }
 
 /// What an entry means for the group; empty: nothing. A payload that no broker writes means nothing on every replica
@@ -326,6 +340,8 @@ void watch_disk(Step& step) {
     Broker& broker = step.broker;
     const bool was_stalled = is_disk_stalled(broker, step.now);
     const bool is_same_commit = broker.commit_since && broker.commit_watched == broker.logs.commit_count();
+    if (broker.commit_since && !is_same_commit)
+        note_commit_time(broker, since(*broker.commit_since, step.now), step.now);
     if (!broker.logs.is_commit_in_flight())
         broker.commit_since.reset();
     else if (!is_same_commit)
@@ -356,9 +372,13 @@ void refresh_eligibility(Step& step) {
     if (own == broker.raft.eligibility) return;
     const bool is_held_up = is_held_up_by_disk(broker, step.now);
     if (own == raft::Eligibility::kCaretakerOnly && !is_held_up) mark(step, Mark::kMayNotStand);
+    const bool is_stalled = is_disk_stalled(broker, step.now);
     if (broker.leading && is_held_up)
-        mark(step,
-             is_disk_stalled(broker, step.now) ? Mark::kLeaderResignedOnStalledDisk : Mark::kLeaderResignedOnFullDisk);
+        mark(step, is_stalled ? Mark::kLeaderResignedOnStalledDisk : Mark::kLeaderResignedOnFullDisk);
+    if (is_held_up && is_stalled && raft::is_leader(broker.raft) && !raft::is_caretaker(broker.raft)) {
+        broker.stalls_in_row = std::min(broker.stalls_in_row + 1, kStallsInRowMax);
+        broker.stalled_at = step.now;
+    }
     run_raft(step, raft::EligibilityChanged{own});
 }
 

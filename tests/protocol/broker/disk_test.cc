@@ -106,6 +106,43 @@ TEST_CASE("a leader whose disk hangs stays when the only other member has just d
     }
 }
 
+TEST_CASE("members whose disks are all slow do not pass the lead to and fro for ever (L9)", "[broker]") {
+    Bench bench = formed_group();
+    for (std::int32_t id = 1; id <= 3; ++id) bench.hold(id, storage::FileOwner::kLogStore);
+    const auto pass_slowly = [&bench](Duration span) {
+        for (const Instant end = bench.now() + span; bench.now() < end;) {
+            bench.advance(milliseconds(400));  // a commit is two syncs and more
+            for (std::int32_t id = 1; id <= 3; ++id) bench.release_once(id);
+        }
+    };
+    // Each client goes on with another batch once it is not known what became of the last.
+    const auto is_confirmed_within = [&](Duration span) {
+        for (const Instant end = bench.now() + span; bench.now() < end;) {
+            if (bench.serving() == 0) {
+                pass_slowly(milliseconds(400));
+                continue;
+            }
+            const CorrelationId asked = bench.ask(bench.serving(), produce_to("orders", Acks::kAll, seconds(20)));
+            for (int i = 0; i < 50 && bench.answer_to(asked) == nullptr; ++i) pass_slowly(milliseconds(400));
+            if (bench.is_answered(asked, clients::ErrorCode::kNone)) return true;
+        }
+        return false;
+    };
+    REQUIRE(is_confirmed_within(seconds(60)));
+
+    // Once commits have been in time for a while, a disk that hangs is left as early as ever.
+    for (std::int32_t id = 1; id <= 3; ++id) bench.release(id);
+    REQUIRE(bench.advance_until([&] { return bench.is_whole(); }));
+    bench.advance(seconds(15));
+    REQUIRE(bench.transfer_to(1));
+    const CorrelationId asked = bench.ask(1, produce_to("orders", Acks::kAll, seconds(5)));
+    REQUIRE(bench.is_answered(asked, clients::ErrorCode::kNone));
+    REQUIRE(bench.at(1).stalls_in_row == 0);
+    bench.hold(1, storage::FileOwner::kLogStore);
+    bench.ask(1, produce_to("orders", Acks::kAll, seconds(5)));
+    REQUIRE(bench.advance_until([&] { return bench.serving() > 1; }, seconds(3)));
+}
+
 TEST_CASE("a group whose disks are all full serves again when they are not", "[broker]") {
     Bench bench = formed_group();
     for (std::int32_t id = 1; id <= 3; ++id) bench.fill_disk(id);
