@@ -229,7 +229,7 @@ void BrokerHost::tell_untold(sim::Host& host) {
 
 /// A new leader has just learned what it knows, in one of several ways.
 void BrokerHost::tell_misremembered(sim::Host& host) {
-    for (std::string& what : misremembered_producers(host.disk(), *broker_))
+    for (std::string& what : misremembered_producers(host.disk(), *broker_, writers_))
         watch_.on_fact(checker::PromiseNotDurable{config_.id, checker::Promise::kProducers, std::move(what)});
 }
 

@@ -42,7 +42,7 @@ void take_record(const storage::RecordView& record, TopicContent& content) {
     if (!key) return;
     if (key->producer == kNoProducer) {
         Offset& known = content.log_starts[key->partition];
-        if (const auto log_start_offset = clients::decode_log_start(value)) known = std::max(known, *log_start_offset);
+        if (const auto told = clients::decode_log_start(value)) known = std::max(known, told->log_start_offset);
     } else if (const auto state = clients::decode_state(value)) {
         Offset& known = content.last_offsets.try_emplace(*key, Offset(-1)).first->second;
         known = std::max(known, state->last_offset);
@@ -121,6 +121,17 @@ std::vector<std::pair<ProducerId, Offset>> producers_below(const broker::Broker&
     for (const auto& [id, last_offset] : confirmed)
         if (last_offset >= sure_from && last_offset < log_start_offset) below.emplace_back(id, last_offset);
     return below;
+}
+
+/// Those of `confirmed` whose last batch the table does not know, though it knows the producer.
+std::vector<std::pair<ProducerId, Offset>> known_as_before(const clients::ProducerTable& table,
+                                                           const FlatMap<ProducerId, Offset>& confirmed) {
+    std::vector<std::pair<ProducerId, Offset>> before;
+    for (const auto& [id, state] : table.states_between(Offset(0), kEndOfTime)) {
+        const auto found = confirmed.find(id);
+        if (found != confirmed.end() && found->second > state.last_offset) before.emplace_back(id, found->second);
+    }
+    return before;
 }
 
 /// Of each producer the offset its last batch in the log ends at (inclusive); none: the medium does not hold the log.
@@ -217,12 +228,18 @@ std::vector<std::string> untold_to_successor(const sim::Disk& disk, const broker
     return untold;
 }
 
-std::vector<std::string> misremembered_producers(const sim::Disk& disk, const broker::Broker& broker) {
+std::vector<std::string> misremembered_producers(const sim::Disk& disk, const broker::Broker& broker,
+                                                 const ConfirmedWriters& writers) {
     std::vector<std::string> wrong;
     if (!broker::is_serving(broker)) return wrong;
     for (const auto& [tp, partition] : broker.partitions) {
         const storage::TopicEntry* topic = broker.topics.find(tp.topic);
         if (topic == nullptr || partition.must_recopy || !broker.logs.view(tp)) continue;
+        for (const auto& [id, last_offset] : known_as_before(partition.producers.newest(), writers.of(tp)))
+            wrong.push_back(
+                fmt::format("that producer {} wrote up to {} in {}-{}, which it saw confirmed: it leads and knows of "
+                            "an older state",
+                            id.value, last_offset.value, topic->name, tp.partition.value));
         const auto in_log = producers_in_log(disk, broker, tp);
         if (!in_log) continue;
         FlatMap<ProducerId, Offset> known;

@@ -48,7 +48,9 @@ std::vector<std::string> untold_to_successor(const sim::Disk& disk, const broker
                                              const ConfirmedWriters& writers, const ToldLogStarts& told);
 
 /// What a serving leader's tables of producers say that its own log, as it rests on the medium, contradicts: an older
-/// last batch than the log holds, or nothing of one that no bound can have made it forget (T2); each in words.
-std::vector<std::string> misremembered_producers(const sim::Disk& disk, const broker::Broker& broker);
+/// last batch than the log holds, or nothing of one that no bound can have made it forget; or an older last batch than
+/// it has seen confirmed, which the log need not hold any more (T2); each in words.
+std::vector<std::string> misremembered_producers(const sim::Disk& disk, const broker::Broker& broker,
+                                                 const ConfirmedWriters& writers);
 
 }  // namespace tidelock::scenarios

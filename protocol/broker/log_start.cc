@@ -2,9 +2,10 @@
 // (T2).
 //
 // Retention would make a restarted or new leader forget a producer whose last batch it has taken, and accept that batch
-// once more. So before a leader moves a log start, it writes what it knows of the producers below it, and the new log
-// start, into the topic of producers, and waits until that is confirmed. Every new leader reads the topic before it
-// opens (G3): it knows those producers again, and a log start that a client was told of holds across a failover.
+// once more. So before a leader moves a log start, it writes what it knows of the producers below it, whom it has
+// forgotten, and the new log start, into the topic of producers, and waits until that is confirmed. Every new leader
+// reads the topic before it opens (G3): it knows those producers again, none as it was before it was forgotten, and a
+// log start that a client was told of holds across a failover.
 //
 // The internal topics themselves are kept short: now and then a leader writes what they have to say behind what they
 // hold, and moves their log start past the rest once that is confirmed.
@@ -38,11 +39,11 @@ class StateRecords {
         builder_.add(0, key_view, value.span());
         ++count_;
     }
-    void add_log_start(TopicPartition tp, Offset log_start_offset) {
-        add(clients::encode_state_key({tp, kNoProducer}), clients::encode_log_start(log_start_offset));
-    }
-    void add_states(TopicPartition tp, const std::vector<std::pair<ProducerId, clients::ProducerState>>& states) {
-        for (const auto& [id, state] : states) add(clients::encode_state_key({tp, id}), clients::encode_state(state));
+    /// A log start, and what `producers` holds of batches between `from` and there.
+    void add_log_start(TopicPartition tp, const clients::ProducerTable& producers, Offset from, Offset to) {
+        for (const auto& [id, state] : producers.states_between(from, to))
+            add(clients::encode_state_key({tp, id}), clients::encode_state(state));
+        add(clients::encode_state_key({tp, kNoProducer}), clients::encode_log_start({to, producers.forgotten_below()}));
     }
     [[nodiscard]] std::int64_t count() const { return count_; }
     [[nodiscard]] std::vector<Bytes> take() {
@@ -84,8 +85,7 @@ ErrorCode begin_log_start_move(Step& step, TopicPartition tp, Offset to, std::op
     if (!home) return ErrorCode::kCoordinatorNotReady;
     const Offset from = broker.logs.view(tp)->log_start_offset;
     StateRecords records(broker.config);
-    records.add_states(tp, broker.partitions.at(tp).producers.confirmed().states_between(from, to));
-    records.add_log_start(tp, to);
+    records.add_log_start(tp, broker.partitions.at(tp).producers.confirmed(), from, to);
     const auto written_end = append_records(step, *home, records);
     if (!written_end) return written_end.error();
     if (!broker.leading) return ErrorCode::kLeadershipEnded;
@@ -127,10 +127,15 @@ StateRecords everything_known(const Broker& broker) {
         for (const LogStartMove& move : broker.leading->log_start_moves)
             if (move.partition == tp) log_start_offset = std::max(log_start_offset, move.log_start_offset);
         if (is_internal(broker, tp.topic) || log_start_offset == Offset(0)) continue;
-        records.add_log_start(tp, log_start_offset);
-        records.add_states(tp, partition.producers.confirmed().states_between(Offset(0), log_start_offset));
+        records.add_log_start(tp, partition.producers.confirmed(), Offset(0), log_start_offset);
     }
     return records;
+}
+
+/// Without the records in [from, to) another leader would know less of producers, or one that was forgotten as it was
+/// before it wrote them.
+bool takes_what_is_known(const clients::ProducerTable& producers, Offset from, Offset to) {
+    return producers.forgotten_below() > from || !producers.states_between(from, to).empty();
 }
 
 bool is_too_long(const Broker& broker, TopicPartition home, std::int64_t records_kept) {
@@ -192,7 +197,7 @@ void apply_retention(Step& step, TopicPartition tp) {
     const bool is_under_way = std::ranges::any_of(broker.leading->log_start_moves,
                                                   [&](const LogStartMove& move) { return move.partition == tp; });
     if (is_under_way) return;
-    if (partition.producers.confirmed().states_between(log_start_offset, to).empty())
+    if (!takes_what_is_known(partition.producers.confirmed(), log_start_offset, to))
         return move_log_start(step, tp, to);
     if (begin_log_start_move(step, tp, to, std::nullopt) == ErrorCode::kNone) rewrite_producer_records(step);
 }
@@ -266,16 +271,18 @@ void apply_producer_state(Step& step, const clients::ProducerStateKey& key, cons
         if (const auto state = clients::decode_state(value)) found->second.producers.adopt(key.producer, *state);
         return;
     }
-    const auto log_start_offset = clients::decode_log_start(value);
+    const auto record = clients::decode_log_start(value);
     const auto home = internal_partition(broker, clients::kProducerIdsTopic);
-    if (!log_start_offset || !home) return;
+    if (!record || !home) return;
+    found->second.producers.forget_below(record->forgotten_below);
+    const Offset log_start_offset = record->log_start_offset;
     // Nobody asks for moves before the leader serves: these are all there are, one a partition, sorted.
     auto& moves = broker.leading->log_start_moves;
     const auto at = std::ranges::lower_bound(moves, key.partition, {}, &LogStartMove::partition);
     if (at == moves.end() || at->partition != key.partition)
-        moves.insert(at, LogStartMove{key.partition, *log_start_offset, *home, Offset(0), std::nullopt, Instant{}});
+        moves.insert(at, LogStartMove{key.partition, log_start_offset, *home, Offset(0), std::nullopt, Instant{}});
     else
-        at->log_start_offset = std::max(at->log_start_offset, *log_start_offset);
+        at->log_start_offset = std::max(at->log_start_offset, log_start_offset);
 }
 
 void rewrite_producer_records(Step& step) {

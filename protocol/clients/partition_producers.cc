@@ -38,6 +38,11 @@ void PartitionProducers::adopt(ProducerId id, const ProducerState& state) {
     confirmed_.adopt(id, state);
 }
 
+void PartitionProducers::forget_below(Offset end) {
+    newest_.forget_below(end);
+    confirmed_.forget_below(end);
+}
+
 bool PartitionProducers::truncate_to(Offset end) {
     while (unconfirmed_.size() > unconfirmed_begin_ && unconfirmed_.back().base_offset >= end) unconfirmed_.pop_back();
     high_watermark_ = std::min(high_watermark_, end);

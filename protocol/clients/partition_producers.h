@@ -24,6 +24,8 @@ class PartitionProducers {
     void on_high_watermark(Offset high_watermark);
     /// What a record of the internal topic says of a producer. It was confirmed when it was written.
     void adopt(ProducerId id, const ProducerState& state);
+    /// What such a record says of those that were forgotten, as of some high watermark.
+    void forget_below(Offset end);
     /// The log was cut to `end` (exclusive). False: what came before the cut is not known any more; clear, then
     /// on_batch for every batch of the log, on_high_watermark, and adopt.
     [[nodiscard]] bool truncate_to(Offset end);

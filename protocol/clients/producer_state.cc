@@ -4,6 +4,7 @@ namespace tidelock::clients {
 namespace {
 
 constexpr std::uint8_t kVersion = 1;
+constexpr std::uint8_t kLogStartVersion = 2;
 
 RememberedBatch read_batch(ByteReader& in) {
     RememberedBatch batch;
@@ -71,19 +72,24 @@ Result<ProducerState, DecodeError> decode_state(const Bytes& bytes) {
     return state;
 }
 
-Bytes encode_log_start(Offset log_start_offset) {
+Bytes encode_log_start(const LogStartRecord& record) {
     ByteWriter out;
-    out.u8(kVersion);
-    out.i64(log_start_offset.value);
+    out.u8(kLogStartVersion);
+    out.i64(record.log_start_offset.value);
+    out.i64(record.forgotten_below.value);
     return out.take();
 }
 
-Result<Offset, DecodeError> decode_log_start(const Bytes& bytes) {
+Result<LogStartRecord, DecodeError> decode_log_start(const Bytes& bytes) {
     ByteReader in(bytes);
-    if (in.u8() != kVersion) return decode_failure("log start: unknown version");
-    const Offset log_start_offset(in.i64());
-    if (!in.at_end() || log_start_offset.value < 0) return decode_failure("log start: short or bad field");
-    return log_start_offset;
+    const std::uint8_t version = in.u8();
+    if (version < 1 || version > kLogStartVersion) return decode_failure("log start: unknown version");
+    LogStartRecord record;
+    record.log_start_offset = Offset(in.i64());
+    if (version >= 2) record.forgotten_below = Offset(in.i64());
+    const bool has_sense = record.log_start_offset.value >= 0 && record.forgotten_below.value >= 0;
+    if (!in.at_end() || !has_sense) return decode_failure("log start: short or bad field");
+    return record;
 }
 
 }  // namespace tidelock::clients

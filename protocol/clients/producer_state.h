@@ -30,7 +30,14 @@ struct ProducerState {
     bool operator==(const ProducerState&) const = default;
 };
 
-/// Key of a record. kNoProducer: the record tells the partition's log start.
+/// What a record tells of a partition whose log start moves.
+struct LogStartRecord {
+    Offset log_start_offset;
+    Offset forgotten_below;  // ProducerTable::forgotten_below of what is confirmed; may be past the log start
+    bool operator==(const LogStartRecord&) const = default;
+};
+
+/// Key of a record. kNoProducer: it is a LogStartRecord.
 struct ProducerStateKey {
     TopicPartition partition;
     ProducerId producer = kNoProducer;
@@ -42,7 +49,8 @@ struct ProducerStateKey {
 [[nodiscard]] Bytes encode_state(const ProducerState& state);
 /// Total; negative counts and offsets, and batches out of order are errors.
 [[nodiscard]] Result<ProducerState, DecodeError> decode_state(const Bytes& value);
-[[nodiscard]] Bytes encode_log_start(Offset log_start_offset);
-[[nodiscard]] Result<Offset, DecodeError> decode_log_start(const Bytes& value);
+[[nodiscard]] Bytes encode_log_start(const LogStartRecord& record);
+/// Total; negative offsets are errors. Version 1 did not tell of the forgotten.
+[[nodiscard]] Result<LogStartRecord, DecodeError> decode_log_start(const Bytes& value);
 
 }  // namespace tidelock::clients

@@ -129,6 +129,12 @@ void ProducerTable::adopt(ProducerId id, const ProducerState& state) {
     if (entries_.size() > producers_max_) forget_oldest();
 }
 
+void ProducerTable::forget_below(Offset end) {
+    if (end <= forgotten_below_) return;
+    forgotten_end_ = std::max(forgotten_end_, end);
+    drop_below(end);
+}
+
 bool ProducerTable::truncate_to(Offset end) {
     if (end < forgotten_end_) return false;
     for (auto at = entries_.begin(); at != entries_.end();) {
@@ -172,9 +178,13 @@ void ProducerTable::forget_oldest() {
     const auto bound = last_offsets.begin() + static_cast<std::ptrdiff_t>(producers_forgotten_at_once(producers_max_));
     std::ranges::nth_element(last_offsets, bound);
     const Offset oldest_kept = *bound;
-    forgotten_below_ = std::max(forgotten_below_, oldest_kept);
     // A cut that takes back what one was forgotten for has to bring it back.
     forgotten_end_ = std::max(forgotten_end_, *std::ranges::max_element(last_offsets) + 1);
+    drop_below(oldest_kept);
+}
+
+void ProducerTable::drop_below(Offset oldest_kept) {
+    forgotten_below_ = std::max(forgotten_below_, oldest_kept);
     FlatMap<ProducerId, ProducerState> kept;
     kept.reserve(entries_.size());
     for (auto& [id, entry] : entries_)

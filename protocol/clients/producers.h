@@ -1,9 +1,10 @@
 /// Idempotent producers (T2): what is known of each producer's last batches in one partition, and how producer ids are
 /// given out.
 ///
-/// A table is a function of the batches of the log, in log order. What retention has taken comes back by adopt(): the
-/// leader writes it into a replicated topic before the log start passes it (protocol/broker/log_start.cc). How many
-/// producers a table remembers is bounded; who has not written for longest goes first, by offset and not by any clock.
+/// A table is a function of the batches of the log, in log order. What retention has taken comes back by adopt() and
+/// forget_below(): the leader writes it into a replicated topic before the log start passes it
+/// (protocol/broker/log_start.cc). How many producers a table remembers is bounded; who has not written for longest
+/// goes first, by offset and not by any clock. A producer is known as its last batch left it, or not at all.
 #pragma once
 
 #include <cstdint>
@@ -81,6 +82,9 @@ class ProducerTable {
     /// What a record of the internal topic says of a producer: batches at the log start or below it. Known batches are
     /// kept beside them, so records and batches may come in any order.
     void adopt(ProducerId id, const ProducerState& state);
+    /// What a record of the internal topic says of those that were forgotten: each of them had written below `end`, and
+    /// not since. What older records say of them is as they were once.
+    void forget_below(Offset end);
     /// The log was cut to `end` (exclusive). False: the table no longer knows what came before the cut and must be
     /// rebuilt (clear, then on_batch for every batch of the log, and adopt).
     [[nodiscard]] bool truncate_to(Offset end);
@@ -90,17 +94,21 @@ class ProducerTable {
     [[nodiscard]] std::vector<std::pair<ProducerId, ProducerState>> states_between(Offset from, Offset end) const;
     void clear();
 
+    /// Every producer that was forgotten had written below it, and not since; 0: none was forgotten. Has to be kept
+    /// with states_between: a log without its beginning does not tell whom the table of the whole one forgot.
+    [[nodiscard]] Offset forgotten_below() const { return forgotten_below_; }
     [[nodiscard]] std::size_t size() const { return entries_.size(); }
     bool operator==(const ProducerTable&) const = default;
 
   private:
     static ProducerVerdict check_known(const ProducerState& entry, const ProducerBatch& batch);
     void forget_oldest();
+    void drop_below(Offset oldest_kept);
 
     std::size_t producers_max_;
     FlatMap<ProducerId, ProducerState> entries_;
-    Offset forgotten_below_;  // every producer that was forgotten had written below it, and not since
-    Offset forgotten_end_;    // exclusive: where the log ended, as far as known, when a producer was last forgotten
+    Offset forgotten_below_;
+    Offset forgotten_end_;  // exclusive: where the log ended, as far as known, when a producer was last forgotten
 };
 
 /// Internal topic of what is known of producers: blocks of ids (records without a key), each reserving its ids for

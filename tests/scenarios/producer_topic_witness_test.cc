@@ -115,7 +115,7 @@ TEST_CASE("who does not serve has nothing to tell") {
 TEST_CASE("what a leader knows of producers is not less than its own log says") {
     Settled group;
     const auto is_of_topic = [&](const std::string& what) { return what.find("as its own log says") != what.npos; };
-    REQUIRE(misremembered_producers(group.disk(), group.broker()).empty());
+    REQUIRE(misremembered_producers(group.disk(), group.broker(), {}).empty());
     broker::Broker forgetful = group.broker();
     std::size_t known = 0;
     for (auto& [tp, partition] : forgetful.partitions) {
@@ -123,9 +123,29 @@ TEST_CASE("what a leader knows of producers is not less than its own log says") 
         partition.producers.clear();
     }
     REQUIRE(known > 0);
-    const auto wrong = misremembered_producers(group.disk(), forgetful);
+    const auto wrong = misremembered_producers(group.disk(), forgetful, {});
     REQUIRE_FALSE(wrong.empty());
     REQUIRE(std::ranges::all_of(wrong, is_of_topic));
     forgetful.leading.reset();
-    REQUIRE(misremembered_producers(group.disk(), forgetful).empty());
+    REQUIRE(misremembered_producers(group.disk(), forgetful, {}).empty());
+}
+
+TEST_CASE("a producer that is known has to be known as it was seen to be confirmed, in the log or not") {
+    Settled group;
+    group.remember(ProducerId(77), Offset(0));
+    const auto is_misremembered = [&] {
+        const auto wrong = misremembered_producers(group.disk(), group.leading, group.writers);
+        return std::ranges::any_of(wrong, [](const std::string& what) {
+            return what.find("that producer 77 wrote up to 1") != what.npos && what.find("older state") != what.npos;
+        });
+    };
+    broker::BatchSummary batch{};
+    batch.base_offset = batch.last_offset = Offset(1);
+    batch.producer_id = ProducerId(77);
+    group.writers.on_observation(broker::BatchAppended{group.tp, batch, true});
+    REQUIRE_FALSE(is_misremembered());
+    group.writers.on_observation(broker::HighWatermarkAdvanced{group.tp, LeaderEpoch(1), Offset(2), true});
+    REQUIRE(is_misremembered());
+    group.leading.partitions.at(group.tp).producers.clear();  // forgotten is not wrong
+    REQUIRE_FALSE(is_misremembered());
 }

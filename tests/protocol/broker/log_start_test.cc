@@ -158,6 +158,37 @@ TEST_CASE("a copy that begins at its leader's log start knows the producers belo
     REQUIRE(produce(bench, numbered(1)) == Offset(1));
 }
 
+TEST_CASE("a producer that was forgotten stays so, though the topic of producers knew it before it wrote last (T2)",
+          "[broker]") {
+    Bench bench(3, [](Config& config) {
+        config.producers_max = 8;
+        config.segment_bytes_max = 1;  // each batch goes with its file
+    });
+    REQUIRE(bench.form());
+    REQUIRE(bench.create_topic("orders"));
+    produce(bench, numbered(0));
+    REQUIRE(delete_records(bench, Offset(-1)) == Offset(1));
+    produce(bench, numbered(1));
+    for (std::int64_t other = 1; other <= 8; ++other) {
+        clients::ProduceRequest first = produce_to("orders", Acks::kAll, seconds(5));
+        first.batches = one_record(ProducerId(600 + other), 0);
+        produce(bench, first);
+    }
+    SECTION("the records that go are deleted") {
+        REQUIRE(delete_records(bench, Offset(3)) == Offset(3));
+    }
+    SECTION("the records that go are of none that is still known, and nobody asks for it") {
+        bench.ask(bench.serving(), clients::SetTopicConfigRequest{"orders", {{"retention.records", "7"}}});
+        REQUIRE(bench.advance_until([&] { return log_start_of(bench.at(bench.serving())) == Offset(3); }));
+    }
+    bench.advance(seconds(1));
+    bench.start_all();
+    REQUIRE(bench.advance_until([&] { return bench.is_whole(); }));
+    REQUIRE(log_start_of(bench.at(bench.serving())) == Offset(3));
+    const CorrelationId repeated = bench.ask(bench.serving(), numbered(1));
+    REQUIRE(bench.advance_until([&] { return bench.is_answered(repeated, ErrorCode::kUnknownProducerId); }));
+}
+
 TEST_CASE("deleted records are told as deleted once a failover cannot bring them back (L7)", "[broker]") {
     Bench bench = formed_group();
     const std::int32_t leader = bench.serving();

@@ -171,12 +171,13 @@ std::vector<ProducerBatch> newest_of_each(const std::vector<ProducerBatch>& log)
 
 TEST_CASE("whoever need not be forgotten is known: live, after cuts, after retention and after a rebuild") {
     check_law([] {
-        const auto bound = *rc::gen::inRange<std::size_t>(1, 9);
+        const auto bound = *rc::gen::inRange<std::size_t>(1, 13);
         const std::size_t surely_known = bound + 1 - producers_forgotten_at_once(bound);
         std::vector<ProducerBatch> log;
-        std::int32_t next[12] = {};
+        std::int32_t next[16] = {};
         ProducerTable live(bound);
         std::vector<std::pair<ProducerId, ProducerState>> kept;
+        Offset forgotten_below;
         std::size_t log_start = 0;  // position
         const auto knows_all = [&](const ProducerTable& table) {
             const std::vector<ProducerBatch> newest = newest_of_each(log);
@@ -195,11 +196,12 @@ TEST_CASE("whoever need not be forgotten is known: live, after cuts, after reten
             ProducerTable table(bound);
             for (std::size_t i = log_start; i < log.size(); ++i) table.on_batch(log[i]);
             for (const auto& [id, state] : kept) table.adopt(id, state);
+            table.forget_below(forgotten_below);
             return table;
         };
         for (const int step : *rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 30))) {
             if (step < 24) {
-                const auto who = static_cast<std::size_t>(step % 12);
+                const auto who = static_cast<std::size_t>(step % 16);
                 log.push_back(batch_of(static_cast<std::int64_t>(who) + 1, 0, next[who]++, 1,
                                        static_cast<std::int64_t>(log.size())));
                 live.on_batch(log.back());
@@ -215,6 +217,7 @@ TEST_CASE("whoever need not be forgotten is known: live, after cuts, after reten
                 const auto states = live.states_between(Offset(static_cast<std::int64_t>(from)),
                                                         Offset(static_cast<std::int64_t>(log_start)));
                 kept.insert(kept.end(), states.begin(), states.end());
+                forgotten_below = std::max(forgotten_below, live.forgotten_below());
             }
             RC_ASSERT(live.size() <= bound);
             knows_all(live);
@@ -223,11 +226,36 @@ TEST_CASE("whoever need not be forgotten is known: live, after cuts, after reten
     });
 }
 
+TEST_CASE("T2: a producer that was forgotten is not known again as it was once, to who learns of it from records") {
+    ProducerTable live(8);
+    live.on_batch(batch_of(1, 0, 0, 1, 0));
+    const auto kept_first = live.states_between(Offset(0), Offset(1));
+    live.on_batch(batch_of(1, 0, 1, 1, 1));
+    for (std::int64_t id = 2; id <= 9; ++id) live.on_batch(batch_of(id, 0, 0, 1, id));
+    REQUIRE(live.check(batch_of(1, 0, 1, 1)) == refused(ErrorCode::kUnknownProducerId));
+    const auto kept_next = live.states_between(Offset(1), Offset(10));
+    REQUIRE(live.forgotten_below() == Offset(3));
+
+    ProducerTable successor(8);  // of a log that begins at 10
+    for (const auto& [id, state] : kept_first) successor.adopt(id, state);
+    for (const auto& [id, state] : kept_next) successor.adopt(id, state);
+    REQUIRE(successor.check(batch_of(1, 0, 1, 1)) == kAccepted);  // once more, without what is told of the forgotten
+    successor.forget_below(live.forgotten_below());
+    REQUIRE(successor.check(batch_of(1, 0, 1, 1)) == refused(ErrorCode::kUnknownProducerId));
+    for (const auto& [id, state] : kept_first) successor.adopt(id, state);
+    REQUIRE(successor.states_between(Offset(0), Offset(10)) == live.states_between(Offset(0), Offset(10)));
+}
+
 TEST_CASE("a kept state survives the round trip; any bytes give one or an error") {
     const ProducerStateKey key{{TopicId(5), PartitionIndex(2)}, ProducerId(9)};
     CHECK(decode_state_key(encode_state_key(key)) == key);
-    CHECK(decode_log_start(encode_log_start(Offset(12))) == Offset(12));
-    CHECK_FALSE(decode_log_start(encode_log_start(Offset(-1))));
+    CHECK(decode_log_start(encode_log_start({Offset(12), Offset(15)})) == LogStartRecord{Offset(12), Offset(15)});
+    CHECK_FALSE(decode_log_start(encode_log_start({Offset(-1), Offset(0)})));
+    CHECK_FALSE(decode_log_start(encode_log_start({Offset(12), Offset(-1)})));
+    const Bytes first_version = Bytes::copy_of(std::string_view("\x01\x0c\0\0\0\0\0\0\0", 9));
+    CHECK(decode_log_start(first_version) == LogStartRecord{Offset(12), Offset(0)});
+    CHECK_FALSE(decode_log_start(Bytes::copy_of(std::string_view("\x02\x0c\0\0\0\0\0\0\0", 9))));
+    CHECK_FALSE(decode_log_start(Bytes::copy_of(std::string_view("\x03\x0c\0\0\0\0\0\0\0", 9))));
     ProducerState state;
     state.producer_epoch = ProducerEpoch(1);
     state.last_offset = Offset(7);
