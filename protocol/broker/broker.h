@@ -104,6 +104,13 @@ struct RebuildRead {
 };
 using ReadPurpose = std::variant<ConsumerRead, FollowerRead, RebuildRead>;
 
+/// A read that the log store has not answered yet.
+struct ReadUnderWay {
+    ReadPurpose purpose;
+    Instant asked_at;
+    bool operator==(const ReadUnderWay&) const = default;
+};
+
 /// A follower's fetch whose records are partly still being read.
 struct AnswerInAssembly {
     BrokerId follower;
@@ -271,19 +278,17 @@ struct Broker {
 
     FlatMap<ConnectionId, CorrelationId> newest_requests;  // of clients that are connected and have asked
     FlatMap<replication::WaiterId, WaitingProduce> waiting_produces;
-    FlatMap<storage::ReadId, ReadPurpose> reads;
+    FlatMap<storage::ReadId, ReadUnderWay> reads;  // in the order they were asked for
     std::uint64_t next_waiter = 1;
     std::uint64_t next_read = 1;
     std::optional<Instant> deadline_timer_at;
     std::int32_t under_replicated = 0;
-    int stalls_in_row = 0;                // leads given up because the disk hung, at most kStallsInRowMax (L9)
-    std::optional<Instant> stalled_at;    // the last of them, or of the commits that took too long since
-    bool is_disk_full = false;            // or gives errors for good; a member of such a disk is not to lead
-    std::uint64_t commit_watched = 0;     // commits of the log store that had ended by `commit_since`
-    std::optional<Instant> commit_since;  // when the one in flight was seen first
-    std::uint64_t reads_ended = 0;
-    std::uint64_t reads_watched = 0;           // reads that had ended by `reads_since`
-    std::optional<Instant> reads_since;        // when a read ended last, or the first of those under way was asked for
+    int stalls_in_row = 0;                     // leads given up because the disk hung, at most kStallsInRowMax (L9)
+    std::optional<Instant> stalled_at;         // the last of them, or of the commits that took too long since
+    bool is_disk_full = false;                 // or gives errors for good; a member of such a disk is not to lead
+    std::uint64_t commit_watched = 0;          // commits of the log store that had ended by `commit_since`
+    std::optional<Instant> commit_since;       // when the one in flight was seen first
+    std::optional<Instant> reads_since;        // when the oldest of those under way was asked for
     storage::StateSequence catalogue_watched;  // the write of topics that the disk has held up ...
     std::optional<Instant> catalogue_since;    // ... since then
     bool is_disk_refusing = false;             // since the last attempt

@@ -53,8 +53,7 @@ void read_records(Step& step, const ClientRef& client, TopicPartition tp, Partit
     // A slow disk: readers come back rather than pile up here.
     if (broker.reads.size() >= static_cast<std::size_t>(broker.config.parked_fetches_max))
         return answer(step, client, failed_answer(ErrorCode::kThrottled));
-    const storage::ReadId id(broker.next_read++);
-    broker.reads.emplace(id, ConsumerRead{client, from, up_to, broker.leading->leader_epoch});
+    const storage::ReadId id = note_read(step, ConsumerRead{client, from, up_to, broker.leading->leader_epoch});
     broker.logs.read(storage::ReadRequest{id, tp, from, up_to, bytes}, step.store);
 }
 

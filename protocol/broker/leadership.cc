@@ -61,8 +61,7 @@ void begin_rebuild(Step& step) {
 
 void request_rebuild_read(Step& step, const Rebuild& rebuild) {
     Broker& broker = step.broker;
-    const storage::ReadId id(broker.next_read++);
-    broker.reads.emplace(id, RebuildRead{broker.leading->leader_epoch});
+    const storage::ReadId id = note_read(step, RebuildRead{broker.leading->leader_epoch});
     broker.logs.read(
         storage::ReadRequest{id, rebuild.partition, rebuild.next_offset, rebuild.end_offset, kRebuildReadBytes},
         step.store);

@@ -48,8 +48,8 @@ bool is_disk_stalled(const Broker& broker, Instant now) {
     const auto is_overdue = [&](const std::optional<Instant>& asked_at, std::int64_t bounds) {
         return asked_at && since(*asked_at, now) > bound * bounds;
     };
-    // A leader whose reads never end keeps everybody who lags out of the set; but where reads are slow for all, the
-    // next leader would have to begin its own anew.
+    // A leader with a read that never ends does not open, or keeps who waits for it out of the set; but where reads are
+    // slow for all, the next leader would have to begin its own anew.
     return is_overdue(broker.commit_since, 1) || (!is_serving(broker) && is_overdue(broker.catalogue_since, 1)) ||
            is_overdue(broker.reads_since, 4);
 }
@@ -347,11 +347,9 @@ void watch_disk(Step& step) {
     else if (!is_same_commit)
         broker.commit_since = step.now;
     broker.commit_watched = broker.logs.commit_count();
-    if (broker.reads.empty())
-        broker.reads_since.reset();
-    else if (!broker.reads_since || broker.reads_watched != broker.reads_ended)
-        broker.reads_since = step.now;
-    broker.reads_watched = broker.reads_ended;
+    // Others that end meanwhile say nothing of one that never does, and of whoever waits for it.
+    broker.reads_since.reset();
+    if (!broker.reads.empty()) broker.reads_since = broker.reads.begin()->second.asked_at;
     if (broker.catalogue_writes.empty()) {
         broker.catalogue_since.reset();
     } else if (!broker.catalogue_since || broker.catalogue_watched != broker.catalogue_writes.front().file_sequence) {

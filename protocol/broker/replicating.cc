@@ -101,7 +101,7 @@ constexpr std::ptrdiff_t kFollowerReadsMax = 4;
 
 std::ptrdiff_t reads_under_way(const Broker& broker, BrokerId follower) {
     return std::ranges::count_if(broker.reads, [follower](const auto& read) {
-        const auto* purpose = std::get_if<FollowerRead>(&read.second);
+        const auto* purpose = std::get_if<FollowerRead>(&read.second.purpose);
         return purpose != nullptr && purpose->follower == follower;
     });
 }
@@ -141,9 +141,8 @@ bool fill_partition(Step& step, const replication::FetchRequest& request, const 
         answer_to.partitions.push_back(std::move(part));
         return false;
     }
-    const storage::ReadId id(broker.next_read++);
-    broker.reads.emplace(
-        id, FollowerRead{request.header.follower.broker, request.header.request_id, broker.leading->leader_epoch});
+    const storage::ReadId id = note_read(
+        step, FollowerRead{request.header.follower.broker, request.header.request_id, broker.leading->leader_epoch});
     answer_to.partitions.push_back(std::move(part));
     broker.logs.read(storage::ReadRequest{id, plan.partition, plan.read_from, view->log_end_offset, bytes_max},
                      step.store);

@@ -208,6 +208,8 @@ void on_store_report(Step& step, const storage::StoreReport& report);
 /// Tells the durable ends of one group commit to whoever waits for them.
 void on_persisted(Step& step);
 void on_disk_retry_timer(Step& step);
+/// The number under which the log store is to be asked to read, and the answer finds its purpose.
+storage::ReadId note_read(Step& step, ReadPurpose purpose);
 /// A leader whose copy is not what it was may not go on in its epoch.
 void resign(Step& step, Mark why);
 void add_partition(Step& step, TopicPartition tp);

@@ -1,6 +1,7 @@
 // Between files, state files and the log store on one side and everybody whose promises rest on them on the other (L2,
 // L4, L9).
 #include <algorithm>
+#include <utility>
 
 #include "protocol/base/check.h"
 #include "protocol/broker/step.h"
@@ -84,9 +85,8 @@ void on_read_ended(Step& step, storage::ReadId id, const storage::RecordsRead* r
                    storage::ReadFailure failure = {}) {
     const auto found = step.broker.reads.find(id);
     if (found == step.broker.reads.end()) return;
-    const ReadPurpose purpose = found->second;
+    const ReadPurpose purpose = found->second.purpose;
     step.broker.reads.erase(found);
-    ++step.broker.reads_ended;
     std::visit(ReadRoute{step, read, tp, failure}, purpose);
 }
 
@@ -148,6 +148,12 @@ void on_file_completed(Step& step, const storage::FileEvent& event) {
         case storage::FileOwner::kLogStore:
             return broker.logs.step(event, step.store);
     }
+}
+
+storage::ReadId note_read(Step& step, ReadPurpose purpose) {
+    const storage::ReadId id(step.broker.next_read++);
+    step.broker.reads.emplace(id, ReadUnderWay{std::move(purpose), step.now});
+    return id;
 }
 
 void resign(Step& step, Mark why) {

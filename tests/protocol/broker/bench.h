@@ -44,6 +44,8 @@ class Bench {
     void release(std::int32_t id);
     /// Reads of the log are not answered before release().
     void hold_reads(std::int32_t id) { nodes_.at(id).holds_reads = true; }
+    /// From now on reads are answered again; those that are held are not.
+    void pass_reads(std::int32_t id) { nodes_.at(id).holds_reads = false; }
     /// From now on no write finds room on this disk.
     void fill_disk(std::int32_t id) { nodes_.at(id).is_full = true; }
     /// Files whose names begin so are gone.

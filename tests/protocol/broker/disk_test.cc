@@ -87,6 +87,28 @@ TEST_CASE("a leader whose reads never end gives up the lead, though it has nothi
     REQUIRE(bench.advance_until([&] { return bench.at(2).in_sync.committed().members.size() >= 2; }));
 }
 
+TEST_CASE("a leader with a read that never ends gives up the lead, though others end all the time (L9)", "[broker]") {
+    Bench bench(3, [](Config& config) { config.tail_cache_bytes_max = 1; });
+    REQUIRE(bench.form());
+    REQUIRE(bench.create_topic("orders"));
+    REQUIRE(bench.transfer_to(1));
+    for (int i = 0; i < 3; ++i) bench.ask(1, produce_to("orders", Acks::kLeader, seconds(5)));
+    const CorrelationId asked = bench.ask(1, produce_to("orders", Acks::kAll, seconds(5)));
+    REQUIRE(bench.advance_until([&] { return bench.is_answered(asked, clients::ErrorCode::kNone); }));
+    clients::FetchRequest fetch;
+    fetch.partition.topic = "orders";
+    bench.hold_reads(1);
+    bench.ask(1, fetch);
+    REQUIRE(bench.at(1).reads.size() == 1);
+    bench.pass_reads(1);
+    const auto has_left = [&] {
+        const CorrelationId read = bench.ask(1, fetch);
+        return bench.serving() == 2 || !bench.is_answered(read, clients::ErrorCode::kNone);
+    };
+    REQUIRE(bench.advance_until(has_left));
+    REQUIRE(bench.advance_until([&] { return bench.serving() == 2; }));
+}
+
 TEST_CASE("a leader whose disk hangs stays when the only other member has just died (L9, G2)", "[broker]") {
     Bench bench = formed_group();
     bench.cut_off(3);
