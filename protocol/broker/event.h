@@ -48,7 +48,7 @@ enum class TimerKind : std::uint8_t {
     kFetcher,
     kInSyncBounds,  // the time bounds of I2
     kDeadlines,     // waiting produces, parked fetches, topic changes
-    kDiskRetry,     // after a full disk, or one that made a static leader resign
+    kDiskRetry,     // after a full disk, one that made a static leader resign, or one that keeps a dropped log
     kCount
 };
 

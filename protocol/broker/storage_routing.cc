@@ -132,6 +132,10 @@ struct ReportRoute {
     void operator()(const storage::JournalFailed& report) const {
         if (report.is_final) retry_disk_later(step);
     }
+    void operator()(const storage::RemovalGivenUp&) const {
+        // Nobody else asks for it, and no record depends on it: whoever leads goes on.
+        step.effects.push_back(SetTimer{TimerKind::kDiskRetry, kDiskRetry, kDiskRetry});
+    }
 };
 
 }  // namespace

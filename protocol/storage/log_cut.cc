@@ -118,7 +118,10 @@ void LogStore::on_cut_failed(PartitionLog& log, StoreOutputs& out) {
     fail_log(log, out);
     if (!is_final) return;
     log.cut_stage = CutStage::kGivenUp;
-    if (!log.is_dropping) out.reports.push_back(LogFailed{log.tp, log.log_end_offset, true});
+    if (log.is_dropping)
+        out.reports.push_back(RemovalGivenUp{log.tp});
+    else
+        out.reports.push_back(LogFailed{log.tp, log.log_end_offset, true});
 }
 
 void LogStore::finish_cut(PartitionLog& log, StoreOutputs& out) {

@@ -109,9 +109,14 @@ struct JournalFailed {
     bool is_final = false;
     bool operator==(const JournalFailed&) const = default;
 };
+/// The files of a dropped log could not be removed durably, too many times. They are tried again at resume().
+struct RemovalGivenUp {
+    TopicPartition tp;
+    bool operator==(const RemovalGivenUp&) const = default;
+};
 
-using StoreReport =
-    std::variant<Persisted, RecordsRead, ReadFailed, LogDamaged, LogFailed, LogReopened, DiskFull, JournalFailed>;
+using StoreReport = std::variant<Persisted, RecordsRead, ReadFailed, LogDamaged, LogFailed, LogReopened, DiskFull,
+                                 JournalFailed, RemovalGivenUp>;
 
 /// Where a call puts what it wants done and said. Effects are to be carried out in order; reports are facts already.
 struct StoreOutputs {
@@ -165,7 +170,7 @@ enum class CutStage : std::uint8_t {
     kJournaling,  // in the journal commit in flight
     kCutting,     // file effects are out, syncs outstanding
     kVerifying,   // a failed log's kept records are being read again
-    kGivenUp,     // failed too often; resume() tries again
+    kGivenUp,     // failed too often, and was reported; resume() tries again
 };
 
 /// One partition. Data of LogStore, spelled out so that it can be compared and hashed.
@@ -239,7 +244,7 @@ class LogStore {
 
     /// Begins an empty log at offset 0. One that exists already stays as it is.
     void create_partition(const TopicPartition& tp);
-    /// Removes a log: durably in the journal first, then its files. No reports about it any more.
+    /// Removes a log: durably in the journal first, then its files. No reports about it any more but RemovalGivenUp.
     void drop_partition(const TopicPartition& tp);
     /// Appends whole batches that are stamped and start at the log end. Epochs new to the history are noted at their
     /// first record (L3). Records of epoch 0 are taken only while the history is empty.

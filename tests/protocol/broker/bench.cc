@@ -108,7 +108,9 @@ void Bench::carry_out_file(std::int32_t id, const storage::FileEffect& effect) {
     } else if (const auto* sync = std::get_if<storage::SyncFile>(&effect)) {
         complete(id, sync->op, storage::FileSynced{sync->op, true});
     } else if (const auto* directory = std::get_if<storage::SyncDirectory>(&effect)) {
-        complete(id, directory->op, storage::FileSynced{directory->op, true});
+        const bool is_of_logs = storage::owner_of(directory->op) == storage::FileOwner::kLogStore;
+        const bool is_well = !is_of_logs || !nodes_.at(id).fails_directory_syncs;
+        complete(id, directory->op, storage::FileSynced{directory->op, is_well});
     } else if (const auto* read = std::get_if<storage::ReadFile>(&effect)) {
         const std::vector<std::byte>& bytes = files[std::string(read->name.text())];
         const std::size_t from = std::min<std::size_t>(read->position, bytes.size());

@@ -54,6 +54,8 @@ class Bench {
     void rot(std::int32_t id, const std::string& file);
     /// Flips a bit of the byte there.
     void rot_at(std::int32_t id, const std::string& file, std::size_t position);
+    /// From now on syncs of the directory that the log store asks for fail, or are well again.
+    void fail_directory_syncs(std::int32_t id, bool do_fail) { nodes_.at(id).fails_directory_syncs = do_fail; }
     void free_disk(std::int32_t id) { nodes_.at(id).is_full = false; }
     /// Answers only what is held right now; what is asked for because of it is held again.
     void release_once(std::int32_t id);
@@ -85,6 +87,7 @@ class Bench {
         std::vector<storage::FileEvent> held;
         bool holds_reads = false;
         bool is_full = false;
+        bool fails_directory_syncs = false;
         std::string refusal;
     };
     struct Coming {

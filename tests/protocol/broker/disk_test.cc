@@ -87,6 +87,30 @@ TEST_CASE("a leader whose reads never end gives up the lead, though it has nothi
     REQUIRE(bench.advance_until([&] { return bench.at(2).in_sync.committed().members.size() >= 2; }));
 }
 
+TEST_CASE("files of a deleted topic that do not let themselves be removed are tried again, by the leader too (L9)",
+          "[broker]") {
+    Bench bench = formed_group();
+    REQUIRE(bench.transfer_to(1));
+    const CorrelationId written = bench.ask(1, produce_to("orders", Acks::kAll, seconds(5)));
+    REQUIRE(bench.advance_until([&] { return bench.is_answered(written, clients::ErrorCode::kNone); }));
+    bench.advance(seconds(1));
+    for (const std::int32_t id : {1, 2}) bench.fail_directory_syncs(id, true);
+    const auto logs_with = [&](std::int32_t id, storage::CutStage stage) {
+        return std::ranges::count(bench.at(id).logs.logs(), stage, &storage::PartitionLog::cut_stage);
+    };
+    bench.ask(1, clients::DeleteTopicRequest{"orders"});
+    for (const std::int32_t id : {1, 2})
+        REQUIRE(bench.advance_until([&] { return logs_with(id, storage::CutStage::kGivenUp) == 1; }));
+    bench.advance(seconds(2));  // it fails again meanwhile
+    REQUIRE(bench.serving() == 1);
+    for (const std::int32_t id : {1, 2}) {
+        REQUIRE(bench.at(id).logs.logs().size() == 3);
+        bench.fail_directory_syncs(id, false);
+    }
+    bench.advance(seconds(1));
+    for (const std::int32_t id : {1, 2}) REQUIRE(bench.at(id).logs.logs().size() == 2);
+}
+
 TEST_CASE("a leader with a read that never ends gives up the lead, though others end all the time (L9)", "[broker]") {
     Bench bench(3, [](Config& config) { config.tail_cache_bytes_max = 1; });
     REQUIRE(bench.form());

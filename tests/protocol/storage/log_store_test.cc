@@ -216,6 +216,25 @@ TEST_CASE("a log that cannot be cut is given up after a bounded number of attemp
     REQUIRE(disk.store.view(kPartition)->condition == LogCondition::kOpen);
 }
 
+TEST_CASE("a dropped log whose files cannot be removed is given up after as many attempts, and says so") {
+    Disk disk = ten_records();
+    disk.store.drop_partition(kPartition);
+    disk.store.flush(disk.out);
+    for (int i = 0; i < 1000; ++i) {
+        disk.flush();
+        if (!disk.files.has_completion()) break;
+        FileEvent event = disk.files.take_completion();
+        const bool is_cutting = disk.store.logs().at(0).cut_stage == CutStage::kCutting;
+        if (auto* synced = std::get_if<FileSynced>(&event); synced != nullptr && is_cutting) synced->ok = false;
+        disk.store.step(event, disk.out);
+    }
+    REQUIRE(reports_of<RemovalGivenUp>(disk.reports) == std::vector<RemovalGivenUp>{{kPartition}});
+    REQUIRE(reports_of<LogFailed>(disk.reports).empty());
+    disk.store.resume(disk.out);
+    disk.settle();
+    REQUIRE(disk.store.logs().empty());
+}
+
 TEST_CASE("a failed sync of the journal means a new journal, and the promise waits for it") {
     Disk disk = ten_records();
     disk.store.set_high_watermark(kPartition, Offset(10));
