@@ -73,7 +73,9 @@ void Bench::carry_out(std::int32_t id, const Effect& effect) {
     if (const auto* send = std::get_if<SendToPeer>(&effect)) {
         const std::int32_t to = send->to.value;
         if (unreachable_.contains(id) || unreachable_.contains(to)) return;
-        coming_.push_back(Coming{to, PeerMessageReceived{BrokerId(id), send->message}});
+        PeerMessage message = send->message;
+        if (alter_) alter_(id, message);
+        coming_.push_back(Coming{to, PeerMessageReceived{BrokerId(id), std::move(message)}});
     } else if (const auto* answer = std::get_if<AnswerClient>(&effect)) {
         answers_[answer->answer.correlation_id.value] = answer->answer;
     } else if (const auto* timer = std::get_if<SetTimer>(&effect)) {

@@ -62,6 +62,8 @@ class Bench {
     /// Nothing reaches or leaves this broker from now on.
     void cut_off(std::int32_t id) { unreachable_.insert(id); }
     void reconnect(std::int32_t id) { unreachable_.erase(id); }
+    /// What brokers send to each other is changed so on its way, from now on; null: nothing is.
+    void alter(std::function<void(std::int32_t from, PeerMessage& message)> change) { alter_ = std::move(change); }
 
     [[nodiscard]] const Broker& at(std::int32_t id) const { return *nodes_.at(id).broker; }
     /// Why the broker refused to start, or to go on; empty: it did not.
@@ -103,6 +105,7 @@ class Bench {
     std::map<std::int32_t, Node> nodes_;
     std::deque<Coming> coming_;
     std::set<std::int32_t> unreachable_;
+    std::function<void(std::int32_t from, PeerMessage& message)> alter_;
     std::map<std::int64_t, clients::Answer> answers_;
     std::int64_t next_correlation_ = 1;
     std::uint64_t next_entropy_ = 1;

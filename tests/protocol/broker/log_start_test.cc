@@ -189,6 +189,48 @@ TEST_CASE("a producer that was forgotten stays so, though the topic of producers
     REQUIRE(bench.advance_until([&] { return bench.is_answered(repeated, ErrorCode::kUnknownProducerId); }));
 }
 
+TEST_CASE("a new leader opens when what clients deleted is gone, not as soon as it knows that it has to go (L7, G3)",
+          "[broker]") {
+    Bench bench = formed_group();
+    REQUIRE(bench.transfer_to(1));
+    const TopicPartition orders = partition_of(bench.at(1), "orders");
+    produce(bench, produce_to("orders", Acks::kAll, seconds(5)));
+    bench.advance(seconds(1));
+    // The wish is in every log, and nobody has moved its log start.
+    for (const std::int32_t id : {2, 3}) bench.hold(id, storage::FileOwner::kLogStore);
+    bench.ask(1, clients::DeleteRecordsRequest{kOrders, Offset(1)});
+    bench.advance(milliseconds(300));
+    bench.cut_off(1);
+    for (const std::int32_t id : {2, 3}) bench.release(id);
+    bench.reconnect(1);
+    // Of their high watermarks the logs know less than is in them; one member is slow to tell its position in one.
+    bool is_told = false;
+    bench.alter([&](std::int32_t from, PeerMessage& sent) {
+        auto* message = std::get_if<replication::Message>(&sent);
+        if (message == nullptr || is_told || from != 3) return;
+        if (auto* fetch = std::get_if<replication::FetchRequest>(message))
+            std::erase_if(fetch->partitions, [&](const auto& each) { return each.partition == orders; });
+        if (auto* update = std::get_if<replication::PositionUpdate>(message))
+            std::erase_if(update->positions, [&](const auto& each) { return each.partition == orders; });
+    });
+    bench.start_all();
+    const auto is_waiting = [&](std::int32_t id) {
+        const auto& leading = bench.at(id).leading;
+        return leading && leading->stage == LeadingStage::kConfirming;
+    };
+    REQUIRE(bench.advance_until([&] { return is_waiting(1) || is_waiting(2); }, seconds(3)));
+    const std::int32_t leader = is_waiting(1) ? 1 : 2;
+    bench.advance(milliseconds(500));
+    const Broker& broker = bench.at(leader);
+    const TopicPartition home = partition_of(broker, clients::kProducerIdsTopic);
+    REQUIRE(broker.partitions.at(home).high_watermark.value() == broker.logs.view(home)->log_end_offset);
+    REQUIRE(broker.partitions.at(orders).high_watermark.value() == Offset(0));
+    REQUIRE(is_waiting(leader));
+    is_told = true;
+    REQUIRE(bench.advance_until([&] { return bench.serving() == leader; }));
+    REQUIRE(log_start_of(bench.at(leader)) == Offset(1));
+}
+
 TEST_CASE("deleted records are told as deleted once a failover cannot bring them back (L7)", "[broker]") {
     Bench bench = formed_group();
     const std::int32_t leader = bench.serving();
