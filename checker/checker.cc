@@ -170,6 +170,7 @@ struct Checker::Hearing {
     void operator()(const broker::TopicCreated&) const {}
     void operator()(const broker::TopicGrown&) const {}
     void operator()(const broker::TopicHidden&) const {}
+    void operator()(const broker::GroupChanged&) const {}
     void operator()(const broker::TopicShown&) const {}
     void operator()(const broker::LogFailed&) const {}
     void operator()(const broker::LogReopened&) const {}

@@ -87,6 +87,7 @@ struct ViewUpdate {
         broker.leadership->proposal_entered = true;
     }
 
+    void operator()(const broker::GroupChanged&) const {}
     void operator()(const broker::TopicHidden& o) const {
         if (broker.shows(o.topic)) broker.hidden.push_back(o.topic);
     }

@@ -63,6 +63,7 @@ constexpr std::string_view kObservationNames[] = {
     "protocol-violation-refused",
     "mark-reached",
     "producer-refused",
+    "group-changed",
 };
 static_assert(std::size(kObservationNames) == std::variant_size_v<broker::Observation>);
 
@@ -70,7 +71,7 @@ constexpr std::string_view kFrameNames[] = {
     "pre-vote-request", "pre-vote-answer",  "vote-request",      "vote-answer",      "append-request",
     "append-answer",    "snapshot-request", "snapshot-answer",   "timeout-now",      "formation-statement",
     "manifest-request", "manifest-answer",  "epoch-end-request", "epoch-end-answer", "fetch-request",
-    "fetch-answer",     "position-update",
+    "fetch-answer",     "position-update",  "topic-wanted",
 };
 static_assert(std::size(kFrameNames) == broker::kPeerKindCount);
 

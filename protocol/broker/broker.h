@@ -16,7 +16,10 @@
 #include "protocol/broker/config.h"
 #include "protocol/broker/effect.h"
 #include "protocol/broker/event.h"
+#include "protocol/broker/record_watch.h"
 #include "protocol/broker/tail_cache.h"
+#include "protocol/clients/client_ref.h"
+#include "protocol/clients/groups.h"
 #include "protocol/clients/messages.h"
 #include "protocol/clients/offsets.h"
 #include "protocol/clients/partition_producers.h"
@@ -56,11 +59,8 @@ struct Partition {
 };
 
 /// A client that waits for an answer.
-struct ClientRef {
-    ConnectionId connection;
-    CorrelationId correlation;
-    bool operator==(const ClientRef&) const = default;
-};
+using clients::ClientRef;
+using clients::kNobody;
 
 /// What to tell whom once a record is confirmed, or will not be.
 struct WaitingProduce {
@@ -102,7 +102,18 @@ struct RebuildRead {
     LeaderEpoch leader_epoch;
     bool operator==(const RebuildRead&) const = default;
 };
-using ReadPurpose = std::variant<ConsumerRead, FollowerRead, RebuildRead>;
+/// A lookup of a record by its time.
+struct TimeRead {
+    ClientRef client;
+    std::int64_t wanted_ms = 0;  // no older than this
+    bool wants_newest = false;   // ... and the newest of all
+    std::optional<Offset> found;
+    std::int64_t found_ms = 0;
+    Offset up_to;  // the high watermark it was asked under
+    LeaderEpoch leader_epoch;
+    bool operator==(const TimeRead&) const = default;
+};
+using ReadPurpose = std::variant<ConsumerRead, FollowerRead, RebuildRead, TimeRead>;
 
 /// A read that the log store has not answered yet.
 struct ReadUnderWay {
@@ -204,6 +215,8 @@ struct Leading {
     std::vector<AnswerInAssembly> assembling;  // one a follower at most
     FlatMap<BrokerId, NewestFetch> newest_fetches;
     std::vector<WaitingConsumer> consumers;
+    RecordWatches watches;
+    clients::GroupCoordinator groups;
     std::deque<ManifestVersion> manifests;  // newest last, bounded
     std::int64_t manifests_written = 0;     // version of the newest catalogue on its way to the disk
     std::vector<ManifestProgress> manifest_progress;

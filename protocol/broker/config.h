@@ -8,6 +8,7 @@
 
 #include "protocol/base/ids.h"
 #include "protocol/base/time.h"
+#include "protocol/clients/groups.h"
 
 namespace tidelock::broker {
 
@@ -66,6 +67,7 @@ struct Config {
     std::int32_t internal_spare_records = 1'024;   // what an internal topic may hold beyond four times what it has to
     std::int32_t producers_max = 4'096;            // idempotent producers a partition remembers (T2); 2 and up
     bool trusts_sealed_indexes = false;            // recovery does not verify promised sealed segments (L4)
+    clients::GroupLimits groups;                   // of consumer groups (T4)
     std::int32_t topics_max = 10'000;
     std::int32_t partitions_max = 10'000;
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "protocol/broker/step.h"
+#include "protocol/replication/truncation.h"
 
 namespace tidelock::broker {
 namespace {
@@ -57,6 +58,18 @@ void read_records(Step& step, const ClientRef& client, TopicPartition tp, Partit
     broker.logs.read(storage::ReadRequest{id, tp, from, up_to, bytes}, step.store);
 }
 
+constexpr Duration kWaitMax = seconds(60);
+
+void answer_watchers(Step& step, const std::vector<ClientRef>& watchers) {
+    for (const ClientRef& client : watchers) answer(step, client, clients::AwaitRecordsAnswer{});
+}
+
+/// KIP-320: whoever knows of another leader looks again before it goes on.
+ErrorCode check_known_epoch(const Broker& broker, LeaderEpoch known) {
+    if (known.value <= 0 || known == broker.leading->leader_epoch) return ErrorCode::kNone;
+    return known < broker.leading->leader_epoch ? ErrorCode::kFencedLeaderEpoch : ErrorCode::kUnknownLeaderEpoch;
+}
+
 }  // namespace
 
 void on_consumer_fetch(Step& step, const ClientRef& client, const clients::Request& request,
@@ -67,16 +80,19 @@ void on_consumer_fetch(Step& step, const ClientRef& client, const clients::Reque
     Partition& partition = broker.partitions.at(*tp);
     const auto view = broker.logs.view(*tp);
     if (!view || partition.must_recopy) return refuse(step, client, request, ErrorCode::kStorageError);
+    const ErrorCode fenced = check_known_epoch(broker, fetch.known_leader_epoch);
+    if (fenced != ErrorCode::kNone) return refuse(step, client, request, fenced);
     if (fetch.offset < view->log_start_offset || fetch.offset > view->log_end_offset) {
         clients::FetchAnswer body = tell_bounds(step, *tp);
         body.error = ErrorCode::kOffsetOutOfRange;
         return answer_when_confirmed(step, client, std::move(body));
     }
+    if (fetch.bytes_max == 0) return answer(step, client, tell_bounds(step, *tp));
     if (fetch.offset < partition.high_watermark.value())
         return read_records(step, client, *tp, partition, fetch.offset, fetch.bytes_max);
     const bool may_wait = fetch.wait_max.value > 0 &&
                           broker.leading->consumers.size() < static_cast<std::size_t>(broker.config.parked_fetches_max);
-    const Instant deadline = step.now + std::min(fetch.wait_max, seconds(60));
+    const Instant deadline = step.now + std::min(fetch.wait_max, kWaitMax);
     const WaitingConsumer waiting{client, *tp, fetch.offset, fetch.bytes_max, deadline};
     if (!may_wait) return answer_consumer_empty(step, waiting);
     broker.leading->consumers.push_back(waiting);
@@ -101,6 +117,35 @@ void wake_consumers(Step& step, TopicPartition tp, const Partition& partition) {
     });
     for (const WaitingConsumer& consumer : woken)
         read_records(step, consumer.client, tp, broker.partitions.at(tp), consumer.offset, consumer.bytes_max);
+    answer_watchers(step, broker.leading->watches.take_passed(tp, high_watermark));
+}
+
+void on_await_records(Step& step, const ClientRef& client, const clients::AwaitRecordsRequest& await) {
+    Broker& broker = step.broker;
+    std::vector<WatchedPosition> positions;
+    bool is_there = await.wait_max.value <= 0;
+    for (const clients::PartitionPosition& each : await.positions) {
+        const auto tp = resolve(broker, each.partition);
+        if (!tp || each.offset < broker.partitions.at(*tp).high_watermark.value()) {
+            is_there = true;
+            break;
+        }
+        positions.push_back({*tp, each.offset});
+    }
+    const bool has_room = broker.leading->watches.size() < static_cast<std::size_t>(broker.config.parked_fetches_max);
+    if (is_there || !has_room) return answer(step, client, clients::AwaitRecordsAnswer{});
+    const Instant deadline = step.now + std::min(await.wait_max, kWaitMax);
+    broker.leading->watches.add(client, std::move(positions), deadline);
+    note_deadline(step, deadline);
+}
+
+void wake_watchers(Step& step, TopicPartition tp) {
+    answer_watchers(step, step.broker.leading->watches.take_all(tp));
+}
+
+void expire_watches(Step& step) {
+    answer_watchers(step, step.broker.leading->watches.take_expired(step.now));
+    if (const auto deadline = step.broker.leading->watches.next_deadline()) note_deadline(step, *deadline);
 }
 
 void on_consumer_read(Step& step, const ConsumerRead& purpose, const storage::RecordsRead& read) {
@@ -133,6 +178,10 @@ void on_list_offsets(Step& step, const ClientRef& client, const clients::Request
     const auto tp = resolve(broker, list.partition);
     if (!tp) return refuse(step, client, request, ErrorCode::kUnknownTopicOrPartition);
     clients::ListOffsetsAnswer body;
+    const ErrorCode fenced = check_known_epoch(broker, list.known_leader_epoch);
+    if (fenced != ErrorCode::kNone) return refuse(step, client, request, fenced);
+    if (list.at == clients::OffsetAt::kTimestamp || list.at == clients::OffsetAt::kMaxTimestamp)
+        return begin_time_lookup(step, client, *tp, list);
     body.leader_epoch = broker.leading->leader_epoch;
     const bool wants_start = list.at == clients::OffsetAt::kLogStart;
     body.offset =
@@ -140,6 +189,25 @@ void on_list_offsets(Step& step, const ClientRef& client, const clients::Request
     BoundsTold told{*tp, body.leader_epoch, std::nullopt, std::nullopt};
     (wants_start ? told.log_start_offset : told.high_watermark) = body.offset;
     observe(step, told);
+    answer_when_confirmed(step, client, body);
+}
+
+/// The end of the present epoch is the log end: a consumer may have been served more than this leader knows to be
+/// confirmed yet, and that is not cut off.
+void on_epoch_end(Step& step, const ClientRef& client, const clients::Request& request,
+                  const clients::EpochEndRequest& asked) {
+    Broker& broker = step.broker;
+    const auto tp = resolve(broker, asked.partition);
+    if (!tp) return refuse(step, client, request, ErrorCode::kUnknownTopicOrPartition);
+    const ErrorCode fenced = check_known_epoch(broker, asked.known_leader_epoch);
+    if (fenced != ErrorCode::kNone) return refuse(step, client, request, fenced);
+    clients::EpochEndAnswer body;
+    const auto view = broker.logs.view(*tp);
+    const auto history = broker.logs.history(*tp)->entries();
+    if (const auto end = replication::epoch_end(history, view->log_end_offset, asked.leader_epoch)) {
+        body.leader_epoch = end->leader_epoch;
+        body.end_offset = end->end_offset;
+    }
     answer_when_confirmed(step, client, body);
 }
 

@@ -128,6 +128,10 @@ void on_offset_commit(Step& step, const ClientRef& client, const clients::Reques
     if (!target) return refuse(step, client, request, ErrorCode::kUnknownTopicOrPartition);
     if (commit.group.empty() || commit.group.size() > kGroupNameBytesMax || commit.offset.value < 0)
         return refuse(step, client, request, ErrorCode::kInvalidRequest);
+    // T4: a member of an older generation does not undo what a newer one has committed.
+    const ErrorCode admitted = broker.leading->groups.admit_commit(
+        step.now, {commit.group, commit.generation, commit.member, commit.instance});
+    if (admitted != ErrorCode::kNone) return refuse(step, client, request, admitted);
     if (commit.metadata.size() > kOffsetMetadataBytesMax)
         return refuse(step, client, request, ErrorCode::kOffsetMetadataTooLarge);
     const auto tp = internal_partition(broker, clients::kConsumerOffsetsTopic);

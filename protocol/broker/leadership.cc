@@ -122,6 +122,7 @@ void begin_leading(Step& step, LeaderEpoch leader_epoch, const replication::Vers
     broker.leading.emplace();
     Leading& leading = *broker.leading;
     leading.leader_epoch = leader_epoch;
+    leading.groups = clients::GroupCoordinator(draw_id(broker), broker.config.groups);
     leading.parked = replication::ParkedFetches(static_cast<std::size_t>(broker.config.parked_fetches_max));
     leading.manifests.push_back(ManifestVersion{0, manifest_digest(broker)});
     // Writes of an earlier role that are still on their way will be versions of this manifest too.

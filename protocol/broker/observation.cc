@@ -126,6 +126,13 @@ struct DigestFields {
         digest.add(o.partitions);
     }
     void operator()(const TopicHidden& o) const { digest.add(o.topic); }
+    void operator()(const GroupChanged& o) const {
+        digest.add(static_cast<std::uint8_t>(o.news.change));
+        digest.add(std::string_view(o.news.group));
+        digest.add(std::string_view(o.news.member));
+        digest.add(o.news.generation);
+        digest.add(o.news.member_count);
+    }
     void operator()(const TopicShown& o) const { digest.add(o.topic); }
     void operator()(const TopicDropped& o) const { digest.add(o.topic); }
     void operator()(const BatchAppended& o) const {

@@ -13,6 +13,7 @@
 #include "protocol/base/ids.h"
 #include "protocol/broker/marks.h"
 #include "protocol/clients/error_code.h"
+#include "protocol/clients/group_news.h"
 #include "protocol/clients/status.h"
 
 namespace tidelock::broker {
@@ -341,6 +342,11 @@ struct ProducerRefused {
     clients::ErrorCode error;
     bool operator==(const ProducerRefused&) const = default;
 };
+/// As coordinator, something happened to a consumer group (T4).
+struct GroupChanged {
+    clients::GroupNews news;
+    bool operator==(const GroupChanged&) const = default;
+};
 /// An interesting state was reached.
 struct MarkReached {
     Mark mark;
@@ -356,7 +362,7 @@ using Observation =
                  TopicHidden, TopicShown, TopicDropped, BatchAppended, LogRecovered, LogTruncated, LogReset,
                  LogStartAdvanced, DurableEndAdvanced, DamageFound, LogFailed, LogReopened, HighWatermarkAdvanced,
                  RecordsAcknowledged, RecordsServed, BoundsTold, StatusReported, ProtocolViolationRefused, MarkReached,
-                 ProducerRefused>;
+                 ProducerRefused, GroupChanged>;
 
 /// Hash of kind and fields, for the world's digest (V17).
 std::uint64_t digest_of(const Observation& observation);

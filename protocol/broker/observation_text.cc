@@ -147,6 +147,10 @@ struct TextOf {
     std::string operator()(const TopicShrunk& o) const {
         return fmt::format("topic shrunk topic={:x} partitions={}", o.topic.value, o.partitions);
     }
+    std::string operator()(const GroupChanged& o) const {
+        return fmt::format("group {} group={} member={} generation={} members={}", clients::to_text(o.news.change),
+                           o.news.group, o.news.member, o.news.generation, o.news.member_count);
+    }
     std::string operator()(const TopicHidden& o) const { return fmt::format("topic hidden topic={:x}", o.topic.value); }
     std::string operator()(const TopicShown& o) const { return fmt::format("topic shown topic={:x}", o.topic.value); }
     std::string operator()(const TopicDropped& o) const {

@@ -81,6 +81,7 @@ void on_peer_message(Step& step, const PeerMessageReceived& received) {
     if (const auto* m = std::get_if<replication::EpochEndRequest>(&message)) on_epoch_end_request(step, from, *m);
     if (const auto* m = std::get_if<replication::FetchRequest>(&message)) on_fetch_request(step, from, *m);
     if (const auto* m = std::get_if<replication::PositionUpdate>(&message)) on_position_update(step, from, *m);
+    if (const auto* m = std::get_if<replication::TopicWanted>(&message)) on_topic_wanted(step, *m);
     if (from != step.broker.fetcher.leader()) return;
     if (const auto* m = std::get_if<replication::ManifestAnswer>(&message))
         note_static_epoch(step, from, m->leader_epoch);
@@ -144,6 +145,16 @@ void on_leader_request(Step& step, const ClientRef& client, const clients::Reque
         void operator()(const clients::StatusRequest&) const { on_status(step, client); }
         void operator()(const clients::DeleteRecordsRequest& r) const { on_delete_records(step, client, request, r); }
         void operator()(const clients::TransferLeadershipRequest& r) const { on_transfer(step, client, r); }
+        void operator()(const clients::JoinGroupRequest& r) const { on_join_group(step, client, r); }
+        void operator()(const clients::SyncGroupRequest& r) const { on_sync_group(step, client, r); }
+        void operator()(const clients::HeartbeatRequest& r) const { on_heartbeat(step, client, r); }
+        void operator()(const clients::LeaveGroupRequest& r) const { on_leave_group(step, client, r); }
+        void operator()(const clients::ListGroupsRequest&) const { on_list_groups(step, client); }
+        void operator()(const clients::DescribeGroupRequest& r) const { on_describe_group(step, client, r); }
+        void operator()(const clients::AwaitRecordsRequest& r) const { on_await_records(step, client, r); }
+        void operator()(const clients::EpochEndRequest& r) const { on_epoch_end(step, client, request, r); }
+        void operator()(const clients::GroupOffsetsRequest& r) const { on_group_offsets(step, client, r); }
+        void operator()(const clients::DescribeTopicRequest& r) const { on_describe_topic(step, client, r); }
     };
     std::visit(Route{step, client, request}, request.body);
 }
@@ -168,6 +179,7 @@ void on_client_requested(Step& step, const ClientRequested& requested) {
     if (broker.lifecycle != Lifecycle::kRunning)
         return refuse(step, client, requested.request, clients::ErrorCode::kLeaderNotAvailable);
     if (answer_in_any_role(step, client, requested.request)) return;
+    if (!broker.leading && forward_topic(step, client, requested.request)) return;
     if (!broker.leading) return refuse(step, client, requested.request, clients::ErrorCode::kNotLeader);
     if (broker.leading->stage != LeadingStage::kServing)
         return refuse(step, client, requested.request, clients::ErrorCode::kLeaderNotAvailable);
@@ -180,6 +192,7 @@ void on_client_disconnected(Step& step, ConnectionId connection) {
     if (!step.broker.leading) return;
     Leading& leading = *step.broker.leading;
     std::erase_if(leading.consumers, [&](const WaitingConsumer& c) { return c.client.connection == connection; });
+    leading.watches.forget(connection);
     std::erase_if(leading.topic_changes,
                   [&](const WaitingTopicChange& c) { return c.client.connection == connection; });
     std::erase_if(leading.waiting_for_producer_id,
@@ -190,6 +203,7 @@ void on_client_disconnected(Step& step, ConnectionId connection) {
                   [&](const UnconfirmedAnswer& each) { return each.connection == connection; });
     for (LogStartMove& move : leading.log_start_moves)
         if (move.client && move.client->connection == connection) move.client.reset();
+    forget_group_client(step, connection);
 }
 
 void on_timer_fired(Step& step, TimerKind timer) {
@@ -278,7 +292,10 @@ void refuse(Step& step, const ClientRef& client, const clients::Request& request
     const BrokerId known = step.broker.known_leader;
     const bool has_hint = error == clients::ErrorCode::kNotLeader && known != step.broker.config.id;
     const BrokerId hint = has_hint ? known : BrokerId{};
-    step.effects.push_back(AnswerClient{client.connection, clients::refusal_of(request, error, hint)});
+    clients::Answer refusal = clients::refusal_of(request, error, hint);
+    const bool is_decided = known.value != 0 && known == step.broker.decided.leader;
+    if (has_hint && is_decided) refusal.leader_epoch = step.broker.decided.leader_epoch;
+    step.effects.push_back(AnswerClient{client.connection, std::move(refusal)});
 }
 
 void take_file_effects(Step& step, std::vector<storage::FileEffect>& file_effects) {

@@ -120,6 +120,18 @@ void answer_consumer_empty(Step& step, const WaitingConsumer& consumer);
 void fail_consumer_read(Step& step, const ConsumerRead& purpose, TopicPartition tp, storage::ReadFailure reason);
 void on_list_offsets(Step& step, const ClientRef& client, const clients::Request& request,
                      const clients::ListOffsetsRequest& list);
+// time_lookup.cc
+void begin_time_lookup(Step& step, const ClientRef& client, TopicPartition tp, const clients::ListOffsetsRequest& list);
+void on_time_read(Step& step, const TimeRead& lookup, TopicPartition tp, const storage::RecordsRead* read,
+                  storage::ReadFailure failure);
+
+// consume.cc
+void on_epoch_end(Step& step, const ClientRef& client, const clients::Request& request,
+                  const clients::EpochEndRequest& asked);
+void on_await_records(Step& step, const ClientRef& client, const clients::AwaitRecordsRequest& await);
+/// The partition is gone or hidden: whoever waits for its records looks again.
+void wake_watchers(Step& step, TopicPartition tp);
+void expire_watches(Step& step);
 
 // coordinator.cc
 void on_init_producer_id(Step& step, const ClientRef& client);
@@ -134,6 +146,18 @@ void expire_producer_id_waiters(Step& step);
 void apply_internal_batches(Step& step, TopicPartition tp, const Bytes& batches);
 void on_internal_high_watermark(Step& step, TopicPartition tp, Offset high_watermark);
 
+// group_requests.cc
+void on_join_group(Step& step, const ClientRef& client, const clients::JoinGroupRequest& join);
+void on_sync_group(Step& step, const ClientRef& client, const clients::SyncGroupRequest& sync);
+void on_heartbeat(Step& step, const ClientRef& client, const clients::HeartbeatRequest& heartbeat);
+void on_leave_group(Step& step, const ClientRef& client, const clients::LeaveGroupRequest& leave);
+void on_list_groups(Step& step, const ClientRef& client);
+void on_describe_group(Step& step, const ClientRef& client, const clients::DescribeGroupRequest& describe);
+void on_group_offsets(Step& step, const ClientRef& client, const clients::GroupOffsetsRequest& request);
+void expire_group_members(Step& step);
+/// The client's connection has ended.
+void forget_group_client(Step& step, ConnectionId connection);
+
 // confirmed_answers.cc
 void answer_when_confirmed(Step& step, const ClientRef& client, clients::Answer answer);
 void answer_when_confirmed(Step& step, const ClientRef& client, clients::AnswerBody body);
@@ -143,10 +167,14 @@ void on_leadership_confirmed(Step& step, ReadRound up_to);
 void expire_unconfirmed_answers(Step& step);
 
 // topics.cc
+/// Whoever does not lead passes the wish for a topic on to who does; false: nobody is known to.
+bool forward_topic(Step& step, const ClientRef& client, const clients::Request& request);
+void on_topic_wanted(Step& step, const replication::TopicWanted& wanted);
 void on_create_topic(Step& step, const ClientRef& client, const clients::CreateTopicRequest& create);
 void on_delete_topic(Step& step, const ClientRef& client, const clients::DeleteTopicRequest& drop);
 void on_grow_topic(Step& step, const ClientRef& client, const clients::GrowTopicRequest& grow);
 void on_set_topic_config(Step& step, const ClientRef& client, const clients::SetTopicConfigRequest& set);
+void on_describe_topic(Step& step, const ClientRef& client, const clients::DescribeTopicRequest& describe);
 void on_metadata(Step& step, const ClientRef& client, const clients::MetadataRequest& metadata);
 /// The newest catalogue, durable or not.
 const storage::TopicCatalogue& newest_catalogue(const Broker& broker);

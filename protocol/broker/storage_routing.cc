@@ -66,6 +66,7 @@ struct ReadRoute {
         else
             fail_consumer_read(step, purpose, tp, failure);
     }
+    void operator()(const TimeRead& purpose) const { on_time_read(step, purpose, tp, read, failure); }
     void operator()(const FollowerRead& purpose) const { on_follower_read(step, purpose, read, tp); }
     void operator()(const RebuildRead& purpose) const {
         const auto& leading = step.broker.leading;

@@ -111,6 +111,7 @@ void hide_partition(Step& step, TopicPartition tp) {
         return true;
     });
     for (const WaitingConsumer& consumer : orphans) answer_consumer_empty(step, consumer);
+    wake_watchers(step, tp);
     end_log_start_moves(step, tp);
 }
 
@@ -250,6 +251,24 @@ void on_topics_file_durable(Step& step) {
     resume_role(step);
 }
 
+bool forward_topic(Step& step, const ClientRef& client, const clients::Request& request) {
+    const Broker& broker = step.broker;
+    const auto* create = std::get_if<clients::CreateTopicRequest>(&request.body);
+    const bool is_known = broker.known_leader.value != 0 && broker.known_leader != broker.config.id;
+    if (create == nullptr || !create->may_forward || !is_known) return false;
+    send(step, broker.known_leader, replication::TopicWanted{create->topic, create->partition_count});
+    refuse(step, client, request, ErrorCode::kLeaderNotAvailable);
+    return true;
+}
+
+void on_topic_wanted(Step& step, const replication::TopicWanted& wanted) {
+    if (!is_serving(step.broker)) return;
+    clients::CreateTopicRequest create;
+    create.topic = wanted.topic;
+    create.partition_count = wanted.partition_count;
+    on_create_topic(step, kNobody, create);
+}
+
 void on_create_topic(Step& step, const ClientRef& client, const clients::CreateTopicRequest& create) {
     const Broker& broker = step.broker;
     storage::TopicCatalogue catalogue = newest_catalogue(broker);
@@ -268,7 +287,7 @@ void on_create_topic(Step& step, const ClientRef& client, const clients::CreateT
     else if (!apply_settings(create.settings, topic.config))
         body.error = ErrorCode::kInvalidConfig;
     if (body.error == ErrorCode::kTopicAlreadyExists) return refuse_by_catalogue(step, client, body);
-    if (body.error != ErrorCode::kNone) return answer(step, client, body);
+    if (body.error != ErrorCode::kNone || create.validate_only) return answer(step, client, body);
     body.topic_id = topic.id;
     catalogue.put(std::move(topic));
     change_topics(step, client, std::move(catalogue), body);
@@ -276,7 +295,9 @@ void on_create_topic(Step& step, const ClientRef& client, const clients::CreateT
 
 void on_delete_topic(Step& step, const ClientRef& client, const clients::DeleteTopicRequest& drop) {
     storage::TopicCatalogue catalogue = newest_catalogue(step.broker);
-    const storage::TopicEntry* topic = catalogue.find(drop.topic);
+    const storage::TopicEntry* topic =
+        drop.topic.empty() ? catalogue.find(drop.topic_id) : catalogue.find(std::string_view(drop.topic));
+    if (topic != nullptr && drop.topic_id.value != 0 && topic->id != drop.topic_id) topic = nullptr;
     clients::DeleteTopicAnswer body;
     // Asked again: answered with the deletion under way.
     const bool has_room = step.broker.leading->topic_changes.size() < kTopicChangesMax;
@@ -306,7 +327,7 @@ void on_grow_topic(Step& step, const ClientRef& client, const clients::GrowTopic
                  step.broker.config.partitions_max)
         body.error = ErrorCode::kInvalidPartitions;
     if (body.error == ErrorCode::kInvalidPartitions) return refuse_by_catalogue(step, client, body);
-    if (body.error != ErrorCode::kNone) return answer(step, client, body);
+    if (body.error != ErrorCode::kNone || grow.validate_only) return answer(step, client, body);
     storage::TopicEntry grown = *topic;
     grown.partition_count = grow.partition_count;
     catalogue.put(std::move(grown));
@@ -389,7 +410,8 @@ void create_internal_topics(Step& step) {
 }
 
 std::optional<TopicPartition> resolve(const Broker& broker, const clients::PartitionName& name) {
-    const storage::TopicEntry* topic = broker.topics.find(std::string_view(name.topic));
+    const storage::TopicEntry* topic =
+        name.topic.empty() ? broker.topics.find(name.topic_id) : broker.topics.find(std::string_view(name.topic));
     if (topic == nullptr || topic->config.is_deleting || name.partition.value < 0 ||
         name.partition.value >= topic->partition_count)
         return std::nullopt;
@@ -425,7 +447,7 @@ void on_metadata(Step& step, const ClientRef& client, const clients::MetadataReq
         body.topics.push_back(
             {ErrorCode::kNone, topic.name, topic.id, topic.partition_count, topic.config.is_internal});
     };
-    if (metadata.topics.empty())
+    if (metadata.topics.empty() && metadata.topic_ids.empty() && metadata.lists_topics)
         for (const storage::TopicEntry& topic : broker.topics.topics)
             if (!topic.config.is_deleting) list(topic);
     for (const std::string& name : metadata.topics) {
@@ -435,6 +457,27 @@ void on_metadata(Step& step, const ClientRef& client, const clients::MetadataReq
         else
             body.topics.push_back({ErrorCode::kUnknownTopicOrPartition, name, TopicId{}, 0, false});
     }
+    for (const TopicId id : metadata.topic_ids) {
+        const storage::TopicEntry* topic = broker.topics.find(id);
+        if (topic != nullptr && !topic->config.is_deleting)
+            list(*topic);
+        else
+            body.topics.push_back({ErrorCode::kUnknownTopicOrPartition, {}, id, 0, false});
+    }
+    answer(step, client, std::move(body));
+}
+
+void on_describe_topic(Step& step, const ClientRef& client, const clients::DescribeTopicRequest& describe) {
+    const storage::TopicEntry* topic = step.broker.topics.find(std::string_view(describe.topic));
+    clients::DescribeTopicAnswer body;
+    if (topic == nullptr || topic->config.is_deleting) {
+        body.error = ErrorCode::kUnknownTopicOrPartition;
+        return answer(step, client, body);
+    }
+    body.topic_id = topic->id;
+    body.partition_count = topic->partition_count;
+    body.settings.push_back({std::string(kRetentionKey), std::to_string(topic->config.retention_records_max),
+                             topic->config.retention_records_max == storage::TopicConfig{}.retention_records_max});
     answer(step, client, std::move(body));
 }
 

@@ -186,6 +186,8 @@ void on_deadlines_timer(Step& step) {
     expire_producer_id_waiters(step);
     expire_unconfirmed_answers(step);
     expire_log_start_moves(step);
+    expire_watches(step);
+    expire_group_members(step);
     std::vector<replication::FetchRequest> woken;
     broker.leading->parked.expire(step.now, woken);
     for (const replication::FetchRequest& request : woken) answer_follower(step, request);

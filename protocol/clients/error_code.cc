@@ -37,8 +37,17 @@ constexpr ErrorTraits kTraits[] = {
     {"ERR_LEADERSHIP_ENDED", true, true},
     {"ERR_TRANSFER_FAILED", true, false},
     {"ERR_UNSUPPORTED", false, false},
+    {"ERR_REBALANCE_IN_PROGRESS", true, false},
+    {"ERR_INCONSISTENT_GROUP_PROTOCOL", false, false},
+    {"ERR_INVALID_SESSION_TIMEOUT", false, false},
+    {"ERR_MEMBER_ID_REQUIRED", true, false},
+    {"ERR_FENCED_INSTANCE", false, false},
+    {"ERR_GROUP_FULL", false, false},
+    {"ERR_INVALID_GROUP", false, false},
+    {"ERR_FENCED_LEADER_EPOCH", true, false},
+    {"ERR_UNKNOWN_LEADER_EPOCH", true, false},
 };
-constexpr std::int16_t kLast = static_cast<std::int16_t>(ErrorCode::kUnsupported);
+constexpr std::int16_t kLast = static_cast<std::int16_t>(kLastErrorCode);
 static_assert(std::size(kTraits) == kLast + 1);
 
 }  // namespace

@@ -32,14 +32,24 @@ enum class ErrorCode : std::int16_t {
     kNotLeader = 20,                     // with a hint when the leader is known (G1, ERR_NOT_LEADER)
     kLeaderNotAvailable = 21,            // an election goes on, or the claim has not committed
     kThrottled = 22,                     // a queue is full; nothing was done
-    kIllegalGeneration = 23,             // room for consumer groups
-    kUnknownMember = 24,
+    kIllegalGeneration = 23,             // of another generation than the group's (T4)
+    kUnknownMember = 24,                 // no member of the group, or not any more
     kOffsetMetadataTooLarge = 25,
     kInternalTopic = 26,    // clients may not write or delete it
     kLeadershipEnded = 27,  // the role changed while the request waited: the outcome is unknown (A6)
     kTransferFailed = 28,   // no such member, not in sync, or it did not take over in time
     kUnsupported = 29,
+    kRebalanceInProgress = 30,        // join again
+    kInconsistentGroupProtocol = 31,  // nothing in common with the group's members
+    kInvalidSessionTimeout = 32,
+    kMemberIdRequired = 33,  // come again with the id in the answer (KIP-394)
+    kFencedInstance = 34,    // a newer life of this static member is in the group (KIP-345)
+    kGroupFull = 35,
+    kInvalidGroup = 36,
+    kFencedLeaderEpoch = 37,   // the client knows of an older leader than this (KIP-320)
+    kUnknownLeaderEpoch = 38,  // the client knows of a newer leader than this
 };
+inline constexpr ErrorCode kLastErrorCode = ErrorCode::kUnknownLeaderEpoch;
 
 /// What a client may conclude from an error.
 struct ErrorTraits {

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "protocol/clients/message_fields.h"
+
 namespace tidelock::clients {
 namespace {
 
@@ -117,6 +119,7 @@ void put_body(const FetchRequest& body, ByteWriter& out) {
     out.i32(body.bytes_max);
     out.i64(body.wait_max.value);
     put_enum(body.isolation, out);
+    out.i32(body.known_leader_epoch.value);
 }
 void get_body(FetchRequest& body, ByteReader& in) {
     body.partition = get_name(in);
@@ -124,24 +127,33 @@ void get_body(FetchRequest& body, ByteReader& in) {
     body.bytes_max = in.i32();
     body.wait_max = Duration(in.i64());
     body.isolation = get_enum(in, IsolationLevel::kReadCommitted);
+    body.known_leader_epoch = LeaderEpoch(in.i32());
 }
 
 void put_body(const ListOffsetsRequest& body, ByteWriter& out) {
     put(body.partition, out);
     put_enum(body.at, out);
+    out.i64(body.timestamp_ms);
+    out.i32(body.known_leader_epoch.value);
 }
 void get_body(ListOffsetsRequest& body, ByteReader& in) {
     body.partition = get_name(in);
-    body.at = get_enum(in, OffsetAt::kLastStable);
+    body.at = get_enum(in, OffsetAt::kMaxTimestamp);
+    body.timestamp_ms = in.i64();
+    body.known_leader_epoch = LeaderEpoch(in.i32());
 }
 
 void put_body(const MetadataRequest& body, ByteWriter& out) {
     put_count(body.topics.size(), out);
     for (const std::string& topic : body.topics) out.string(topic);
+    FieldWriter writer(out);
+    writer(body.topic_ids, body.lists_topics);
 }
 void get_body(MetadataRequest& body, ByteReader& in) {
     const std::uint32_t count = in.count(kStringBytes);
     for (std::uint32_t i = 0; i < count && !in.failed(); ++i) body.topics.push_back(in.string());
+    FieldReader reader(in);
+    reader(body.topic_ids, body.lists_topics);
 }
 
 void put_body(const InitProducerIdRequest& body, ByteWriter& out) {
@@ -161,6 +173,7 @@ void put_body(const OffsetCommitRequest& body, ByteWriter& out) {
     out.i64(body.offset.value);
     out.i32(body.leader_epoch.value);
     out.string(body.metadata);
+    out.string(body.instance);
 }
 void get_body(OffsetCommitRequest& body, ByteReader& in) {
     body.group = in.string();
@@ -170,6 +183,7 @@ void get_body(OffsetCommitRequest& body, ByteReader& in) {
     body.offset = Offset(in.i64());
     body.leader_epoch = LeaderEpoch(in.i32());
     body.metadata = in.string();
+    body.instance = in.string();
 }
 
 void put_body(const OffsetFetchRequest& body, ByteWriter& out) {
@@ -185,27 +199,35 @@ void put_body(const CreateTopicRequest& body, ByteWriter& out) {
     out.string(body.topic);
     out.i32(body.partition_count);
     put(body.settings, out);
+    out.boolean(body.validate_only);
+    out.boolean(body.may_forward);
 }
 void get_body(CreateTopicRequest& body, ByteReader& in) {
     body.topic = in.string();
     body.partition_count = in.i32();
     body.settings = get_settings(in);
+    body.validate_only = in.boolean();
+    body.may_forward = in.boolean();
 }
 
 void put_body(const DeleteTopicRequest& body, ByteWriter& out) {
     out.string(body.topic);
+    out.u64(body.topic_id.value);
 }
 void get_body(DeleteTopicRequest& body, ByteReader& in) {
     body.topic = in.string();
+    body.topic_id = TopicId(in.u64());
 }
 
 void put_body(const GrowTopicRequest& body, ByteWriter& out) {
     out.string(body.topic);
     out.i32(body.partition_count);
+    out.boolean(body.validate_only);
 }
 void get_body(GrowTopicRequest& body, ByteReader& in) {
     body.topic = in.string();
     body.partition_count = in.i32();
+    body.validate_only = in.boolean();
 }
 
 void put_body(const SetTopicConfigRequest& body, ByteWriter& out) {
@@ -268,11 +290,13 @@ void put_body(const ListOffsetsAnswer& body, ByteWriter& out) {
     put(body.error, out);
     out.i64(body.offset.value);
     out.i32(body.leader_epoch.value);
+    out.i64(body.timestamp_ms);
 }
 void get_body(ListOffsetsAnswer& body, ByteReader& in) {
     body.error = get_error(in);
     body.offset = Offset(in.i64());
     body.leader_epoch = LeaderEpoch(in.i32());
+    body.timestamp_ms = in.i64();
 }
 
 void put_body(const MetadataAnswer& body, ByteWriter& out) {
@@ -373,14 +397,24 @@ void get_body(DeleteRecordsAnswer& body, ByteReader& in) {
     body.log_start_offset = Offset(in.i64());
 }
 
-/// Answers that are nothing but their error.
+/// Messages that name their fields, and answers that are nothing but their error.
 template <typename Body>
 void put_body(const Body& body, ByteWriter& out) {
-    put(body.error, out);
+    if constexpr (HasFields<Body>) {
+        FieldWriter writer(out);
+        Body::fields(body, writer);
+    } else {
+        put(body.error, out);
+    }
 }
 template <typename Body>
 void get_body(Body& body, ByteReader& in) {
-    body.error = get_error(in);
+    if constexpr (HasFields<Body>) {
+        FieldReader reader(in);
+        Body::fields(body, reader);
+    } else {
+        body.error = get_error(in);
+    }
 }
 
 /// Reads the alternative of a variant that `kind` names; an unknown kind fails the reader.
@@ -443,6 +477,7 @@ void encode(const Answer& answer, ByteWriter& out) {
     out.u8(static_cast<std::uint8_t>(answer.body.index()));
     out.i64(answer.correlation_id.value);
     out.i32(answer.leader_hint.value);
+    out.i32(answer.leader_epoch.value);
     std::visit([&out](const auto& body) { put_body(body, out); }, answer.body);
 }
 
@@ -461,6 +496,7 @@ Result<Answer, DecodeError> decode_answer(const Bytes& bytes) {
     const std::uint8_t kind = in.u8();
     answer.correlation_id = CorrelationId(in.i64());
     answer.leader_hint = BrokerId(in.i32());
+    answer.leader_epoch = LeaderEpoch(in.i32());
     answer.body = get_alternative<AnswerBody>(kind, in);
     return finish(std::move(answer), "client answer", in);
 }

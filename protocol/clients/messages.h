@@ -13,6 +13,7 @@
 #include "protocol/base/ids.h"
 #include "protocol/base/time.h"
 #include "protocol/clients/error_code.h"
+#include "protocol/clients/group_messages.h"
 #include "protocol/clients/status.h"
 
 namespace tidelock::clients {
@@ -21,11 +22,16 @@ namespace tidelock::clients {
 enum class Acks : std::uint8_t { kNone, kLeader, kAll };
 enum class IsolationLevel : std::uint8_t { kReadUncommitted, kReadCommitted };
 
-/// A partition by its topic's name. `topic_id` 0: whichever life of the name there is; else only that one.
+/// A partition by its topic's name. `topic_id` 0: whichever life of the name there is; else only that one, which may
+/// then go without a name.
 struct PartitionName {
     std::string topic;
     TopicId topic_id;
     PartitionIndex partition;
+    template <class Self, class V>
+    static void fields(Self& m, V& v) {
+        v(m.topic, m.topic_id, m.partition);
+    }
     bool operator==(const PartitionName&) const = default;
 };
 struct Setting {
@@ -46,19 +52,25 @@ struct ProduceRequest {
 struct FetchRequest {
     PartitionName partition;
     Offset offset;
-    std::int32_t bytes_max = 0;
-    Duration wait_max;  // how long to wait when nothing is below the high watermark
+    std::int32_t bytes_max = 0;  // 0: the bounds alone; else at least one batch
+    Duration wait_max;           // how long to wait when nothing is below the high watermark
     IsolationLevel isolation = IsolationLevel::kReadUncommitted;
+    LeaderEpoch known_leader_epoch{};  // as the client knows it; 0: not said (KIP-320)
     bool operator==(const FetchRequest&) const = default;
 };
-enum class OffsetAt : std::uint8_t { kLogStart, kHighWatermark, kLastStable };
+/// kTimestamp: the first record that is no older; kMaxTimestamp: the newest by its time. Both below the high watermark.
+enum class OffsetAt : std::uint8_t { kLogStart, kHighWatermark, kLastStable, kTimestamp, kMaxTimestamp };
 struct ListOffsetsRequest {
     PartitionName partition;
     OffsetAt at = OffsetAt::kLogStart;
+    std::int64_t timestamp_ms = 0;     // for kTimestamp
+    LeaderEpoch known_leader_epoch{};  // 0: not said
     bool operator==(const ListOffsetsRequest&) const = default;
 };
 struct MetadataRequest {
-    std::vector<std::string> topics;  // empty: all
+    std::vector<std::string> topics;   // neither names nor ids: all
+    std::vector<TopicId> topic_ids{};  // listed after those by name
+    bool lists_topics = true;          // false: brokers and leader alone
     bool operator==(const MetadataRequest&) const = default;
 };
 struct InitProducerIdRequest {
@@ -75,6 +87,7 @@ struct OffsetCommitRequest {
     Offset offset;
     LeaderEpoch leader_epoch;  // of the last record read, 0 if not known
     std::string metadata;
+    std::string instance{};  // of a static member
     bool operator==(const OffsetCommitRequest&) const = default;
 };
 struct OffsetFetchRequest {
@@ -86,15 +99,19 @@ struct CreateTopicRequest {
     std::string topic;
     std::int32_t partition_count = 1;
     std::vector<Setting> settings;
+    bool validate_only = false;
+    bool may_forward = false;  // one who does not lead passes it on, and answers kLeaderNotAvailable
     bool operator==(const CreateTopicRequest&) const = default;
 };
 struct DeleteTopicRequest {
     std::string topic;
+    TopicId topic_id{};  // 0: whichever life of the name there is; without a name: only that one
     bool operator==(const DeleteTopicRequest&) const = default;
 };
 struct GrowTopicRequest {
     std::string topic;
     std::int32_t partition_count = 0;  // in all, afterwards
+    bool validate_only = false;
     bool operator==(const GrowTopicRequest&) const = default;
 };
 struct SetTopicConfigRequest {
@@ -117,10 +134,63 @@ struct TransferLeadershipRequest {
     bool operator==(const TransferLeadershipRequest&) const = default;
 };
 
+/// A place in a partition's log.
+struct PartitionPosition {
+    PartitionName partition;
+    Offset offset;
+    template <class Self, class V>
+    static void fields(Self& m, V& v) {
+        v(m.partition, m.offset);
+    }
+    bool operator==(const PartitionPosition&) const = default;
+};
+/// Tell me when one of these partitions has a record below the high watermark at or past its position, or when
+/// something else about one has changed; after `wait_max` (at most a minute) in any case.
+struct AwaitRecordsRequest {
+    std::vector<PartitionPosition> positions;
+    Duration wait_max;
+    template <class Self, class V>
+    static void fields(Self& m, V& v) {
+        v(m.positions, m.wait_max);
+    }
+    bool operator==(const AwaitRecordsRequest&) const = default;
+};
+/// Where did this epoch, or the newest before it, end (L5, KIP-320)?
+struct EpochEndRequest {
+    PartitionName partition;
+    LeaderEpoch leader_epoch;
+    LeaderEpoch known_leader_epoch{};  // 0: not said
+    template <class Self, class V>
+    static void fields(Self& m, V& v) {
+        v(m.partition, m.leader_epoch, m.known_leader_epoch);
+    }
+    bool operator==(const EpochEndRequest&) const = default;
+};
+/// All that a group has committed.
+struct GroupOffsetsRequest {
+    std::string group;
+    template <class Self, class V>
+    static void fields(Self& m, V& v) {
+        v(m.group);
+    }
+    bool operator==(const GroupOffsetsRequest&) const = default;
+};
+/// What are the settings of this topic?
+struct DescribeTopicRequest {
+    std::string topic;
+    template <class Self, class V>
+    static void fields(Self& m, V& v) {
+        v(m.topic);
+    }
+    bool operator==(const DescribeTopicRequest&) const = default;
+};
+
 using RequestBody =
     std::variant<ProduceRequest, FetchRequest, ListOffsetsRequest, MetadataRequest, InitProducerIdRequest,
                  OffsetCommitRequest, OffsetFetchRequest, CreateTopicRequest, DeleteTopicRequest, GrowTopicRequest,
-                 SetTopicConfigRequest, StatusRequest, DeleteRecordsRequest, TransferLeadershipRequest>;
+                 SetTopicConfigRequest, StatusRequest, DeleteRecordsRequest, TransferLeadershipRequest,
+                 JoinGroupRequest, SyncGroupRequest, HeartbeatRequest, LeaveGroupRequest, ListGroupsRequest,
+                 DescribeGroupRequest, AwaitRecordsRequest, EpochEndRequest, GroupOffsetsRequest, DescribeTopicRequest>;
 
 struct Request {
     CorrelationId correlation_id;
@@ -148,8 +218,9 @@ struct FetchAnswer {
 };
 struct ListOffsetsAnswer {
     ErrorCode error = ErrorCode::kNone;
-    Offset offset{-1};
+    Offset offset{-1};  // -1: no record is that new
     LeaderEpoch leader_epoch;
+    std::int64_t timestamp_ms = -1;  // of the record there, where a time was asked for
     bool operator==(const ListOffsetsAnswer&) const = default;
 };
 struct MetadataAnswer {
@@ -225,6 +296,65 @@ struct TransferLeadershipAnswer {
     ErrorCode error = ErrorCode::kNone;
     bool operator==(const TransferLeadershipAnswer&) const = default;
 };
+struct AwaitRecordsAnswer {
+    ErrorCode error = ErrorCode::kNone;
+    template <class Self, class V>
+    static void fields(Self& m, V& v) {
+        v(m.error);
+    }
+    bool operator==(const AwaitRecordsAnswer&) const = default;
+};
+struct EpochEndAnswer {
+    ErrorCode error = ErrorCode::kNone;
+    LeaderEpoch leader_epoch;  // the largest one known up to the one asked for
+    Offset end_offset{-1};     // of that epoch, exclusive; -1: none is known that old
+    template <class Self, class V>
+    static void fields(Self& m, V& v) {
+        v(m.error, m.leader_epoch, m.end_offset);
+    }
+    bool operator==(const EpochEndAnswer&) const = default;
+};
+struct GroupOffset {
+    PartitionName partition;
+    Offset offset;
+    LeaderEpoch leader_epoch;
+    std::string metadata;
+    template <class Self, class V>
+    static void fields(Self& m, V& v) {
+        v(m.partition, m.offset, m.leader_epoch, m.metadata);
+    }
+    bool operator==(const GroupOffset&) const = default;
+};
+struct GroupOffsetsAnswer {
+    ErrorCode error = ErrorCode::kNone;
+    std::vector<GroupOffset> offsets;  // those of one topic side by side
+    template <class Self, class V>
+    static void fields(Self& m, V& v) {
+        v(m.error, m.offsets);
+    }
+    bool operator==(const GroupOffsetsAnswer&) const = default;
+};
+struct DescribedSetting {
+    std::string key;
+    std::string value;
+    bool is_default = false;
+    template <class Self, class V>
+    static void fields(Self& m, V& v) {
+        v(m.key, m.value, m.is_default);
+    }
+    bool operator==(const DescribedSetting&) const = default;
+};
+struct DescribeTopicAnswer {
+    ErrorCode error = ErrorCode::kNone;
+    TopicId topic_id;
+    std::int32_t partition_count = 0;
+    std::vector<DescribedSetting> settings;  // by key
+    template <class Self, class V>
+    static void fields(Self& m, V& v) {
+        v(m.error, m.topic_id, m.partition_count, m.settings);
+    }
+    bool operator==(const DescribeTopicAnswer&) const = default;
+};
 /// Answers any request that was refused as a whole.
 struct RefusedAnswer {
     ErrorCode error = ErrorCode::kInvalidRequest;
@@ -234,12 +364,15 @@ struct RefusedAnswer {
 using AnswerBody =
     std::variant<ProduceAnswer, FetchAnswer, ListOffsetsAnswer, MetadataAnswer, InitProducerIdAnswer,
                  OffsetCommitAnswer, OffsetFetchAnswer, CreateTopicAnswer, DeleteTopicAnswer, GrowTopicAnswer,
-                 SetTopicConfigAnswer, StatusAnswer, DeleteRecordsAnswer, TransferLeadershipAnswer, RefusedAnswer>;
+                 SetTopicConfigAnswer, StatusAnswer, DeleteRecordsAnswer, TransferLeadershipAnswer, JoinGroupAnswer,
+                 SyncGroupAnswer, HeartbeatAnswer, LeaveGroupAnswer, ListGroupsAnswer, DescribeGroupAnswer,
+                 AwaitRecordsAnswer, EpochEndAnswer, GroupOffsetsAnswer, DescribeTopicAnswer, RefusedAnswer>;
 
 struct Answer {
     CorrelationId correlation_id;
     BrokerId leader_hint;  // 0: none; set with kNotLeader when the leader is known (G7)
     AnswerBody body;
+    LeaderEpoch leader_epoch{};  // of the leader hinted at; 0: not known
     bool operator==(const Answer&) const = default;
 };
 

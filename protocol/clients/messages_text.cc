@@ -28,13 +28,15 @@ void add_replicas(Line& line, const std::vector<Replica>& replicas) {
     for (const Replica& replica : replicas) add(line, " {}/{:x}", replica.broker.value, replica.incarnation.value);
 }
 
-constexpr std::string_view kKinds[] = {"produce",          "fetch",         "list_offsets", "metadata",
-                                       "init_producer_id", "offset_commit", "offset_fetch", "create_topic",
-                                       "delete_topic",     "grow_topic",    "set_config",   "status",
-                                       "delete_records",   "transfer",      "refused"};
+constexpr std::string_view kKinds[] = {
+    "produce",       "fetch",        "list_offsets",   "metadata",       "init_producer_id",
+    "offset_commit", "offset_fetch", "create_topic",   "delete_topic",   "grow_topic",
+    "set_config",    "status",       "delete_records", "transfer",       "join_group",
+    "sync_group",    "heartbeat",    "leave_group",    "list_groups",    "describe_group",
+    "await_records", "epoch_end",    "group_offsets",  "describe_topic", "refused"};
 static_assert(std::size(kKinds) == std::variant_size_v<AnswerBody>);
 constexpr std::string_view kAcks[] = {"none", "leader", "all"};
-constexpr std::string_view kOffsetAt[] = {"log start", "high watermark", "last stable"};
+constexpr std::string_view kOffsetAt[] = {"log start", "high watermark", "last stable", "time", "newest time"};
 
 void add_body(Line& line, const ProduceRequest& body) {
     add(line, " {} acks={} {} bytes", text_of(body.partition), kAcks[static_cast<std::uint8_t>(body.acks)],
@@ -49,6 +51,7 @@ void add_body(Line& line, const ListOffsetsRequest& body) {
 }
 void add_body(Line& line, const MetadataRequest& body) {
     for (const std::string& topic : body.topics) add(line, " {}", topic);
+    for (const TopicId topic : body.topic_ids) add(line, " {:x}", topic.value);
 }
 void add_body(Line& line, const InitProducerIdRequest& body) {
     add(line, " {}/{}", body.producer_id.value, body.producer_epoch.value);
@@ -80,6 +83,38 @@ void add_body(Line& line, const DeleteRecordsRequest& body) {
 }
 void add_body(Line& line, const TransferLeadershipRequest& body) {
     add(line, " to {}", body.to.value);
+}
+void add_body(Line& line, const JoinGroupRequest& body) {
+    add(line, " {} as '{}' {}", body.group, body.member, body.protocol_type);
+    for (const GroupProtocol& each : body.protocols) add(line, " {}", each.name);
+}
+void add_body(Line& line, const SyncGroupRequest& body) {
+    add(line, " {} generation {} '{}' assigns {}", body.group, body.generation, body.member, body.assignments.size());
+}
+void add_body(Line& line, const HeartbeatRequest& body) {
+    add(line, " {} generation {} '{}'", body.group, body.generation, body.member);
+}
+void add_body(Line& line, const LeaveGroupRequest& body) {
+    add(line, " {}", body.group);
+    for (const LeavingMember& each : body.members) add(line, " '{}'", each.member);
+}
+void add_body(Line&, const ListGroupsRequest&) {}
+void add_body(Line& line, const DescribeGroupRequest& body) {
+    add(line, " {}", body.group);
+}
+void add_body(Line& line, const AwaitRecordsRequest& body) {
+    add(line, " wait {} ms", body.wait_max.value / 1'000'000);
+    for (const PartitionPosition& each : body.positions)
+        add(line, " {} at {}", text_of(each.partition), each.offset.value);
+}
+void add_body(Line& line, const EpochEndRequest& body) {
+    add(line, " {} epoch {}", text_of(body.partition), body.leader_epoch.value);
+}
+void add_body(Line& line, const GroupOffsetsRequest& body) {
+    add(line, " {}", body.group);
+}
+void add_body(Line& line, const DescribeTopicRequest& body) {
+    add(line, " {}", body.topic);
 }
 
 void add_body(Line& line, const ProduceAnswer& body) {
@@ -117,8 +152,21 @@ void add_body(Line& line, const StatusAnswer& body) {
 void add_body(Line& line, const DeleteRecordsAnswer& body) {
     add(line, " start {}", body.log_start_offset.value);
 }
+void add_body(Line& line, const JoinGroupAnswer& body) {
+    add(line, " generation {} as '{}' leader '{}' {} of {}", body.generation, body.member, body.leader, body.protocol,
+        body.members.size());
+}
+void add_body(Line& line, const SyncGroupAnswer& body) {
+    add(line, " {} bytes", body.assignment.size());
+}
+void add_body(Line& line, const DescribeGroupAnswer& body) {
+    add(line, " {} generation {} of {}", to_text(body.state), body.generation, body.members.size());
+}
+void add_body(Line& line, const EpochEndAnswer& body) {
+    add(line, " epoch {} ends {}", body.leader_epoch.value, body.end_offset.value);
+}
 
-/// Answers that are nothing but their error.
+/// Answers that are nothing but their error, and lists.
 template <typename Body>
 void add_body(Line&, const Body&) {}
 

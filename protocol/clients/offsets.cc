@@ -103,6 +103,26 @@ std::vector<TopicId> OffsetTable::topics() const {
     return topics;
 }
 
+std::vector<std::string> OffsetTable::groups() const {
+    std::vector<std::string> groups;  // keys are sorted by group first
+    for (const auto& [key, value] : committed_)
+        if (groups.empty() || groups.back() != key.group) groups.push_back(key.group);
+    return groups;
+}
+
+bool OffsetTable::has_group(std::string_view group) const {
+    const auto at = committed_.lower_bound(OffsetKey{std::string(group), {}});
+    return at != committed_.end() && at->first.group == group;
+}
+
+std::vector<std::pair<TopicPartition, CommittedOffset>> OffsetTable::of_group(std::string_view group) const {
+    std::vector<std::pair<TopicPartition, CommittedOffset>> offsets;
+    for (auto at = committed_.lower_bound(OffsetKey{std::string(group), {}});
+         at != committed_.end() && at->first.group == group; ++at)
+        offsets.emplace_back(at->first.partition, at->second);
+    return offsets;
+}
+
 FlatMap<OffsetKey, CommittedOffset> OffsetTable::newest() const {
     FlatMap<OffsetKey, CommittedOffset> newest = committed_;
     for (const Pending& pending : pending_) {

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "protocol/base/bytes.h"
@@ -56,6 +57,11 @@ class OffsetTable {
     [[nodiscard]] std::vector<OffsetKey> keys_of_topic(TopicId topic) const;
     /// Topics that have keys, sorted.
     [[nodiscard]] std::vector<TopicId> topics() const;
+    /// Groups with commits that show, sorted.
+    [[nodiscard]] std::vector<std::string> groups() const;
+    [[nodiscard]] bool has_group(std::string_view group) const;
+    /// What a group has committed, by partition.
+    [[nodiscard]] std::vector<std::pair<TopicPartition, CommittedOffset>> of_group(std::string_view group) const;
     /// The newest of each key, confirmed or not, sorted; without those a tombstone took away.
     [[nodiscard]] FlatMap<OffsetKey, CommittedOffset> newest() const;
 

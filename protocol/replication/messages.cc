@@ -297,6 +297,17 @@ PositionUpdate get_position_update(ByteReader& in) {
     return message;
 }
 
+void put_body(const TopicWanted& message, ByteWriter& out) {
+    out.string(message.topic);
+    out.i32(message.partition_count);
+}
+TopicWanted get_topic_wanted(ByteReader& in) {
+    TopicWanted message;
+    message.topic = in.string();
+    message.partition_count = in.i32();
+    return message;
+}
+
 /// By the variant's index; an unknown kind fails the reader.
 Message get_body(std::uint8_t kind, ByteReader& in) {
     switch (kind) {
@@ -314,6 +325,8 @@ Message get_body(std::uint8_t kind, ByteReader& in) {
             return get_fetch_answer(in);
         case 6:
             return get_position_update(in);
+        case 7:
+            return get_topic_wanted(in);
         default:
             in.fail();
             return ManifestRequest{};

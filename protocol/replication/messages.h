@@ -129,8 +129,16 @@ struct PositionUpdate {
     bool operator==(const PositionUpdate&) const = default;
 };
 
+/// A client wants a topic that is not there, and has asked a broker that cannot make it. Not answered: the client asks
+/// again, and finds it then.
+struct TopicWanted {
+    std::string topic;
+    std::int32_t partition_count = 1;
+    bool operator==(const TopicWanted&) const = default;
+};
+
 using Message = std::variant<ManifestRequest, ManifestAnswer, EpochEndRequest, EpochEndAnswer, FetchRequest,
-                             FetchAnswer, PositionUpdate>;
+                             FetchAnswer, PositionUpdate, TopicWanted>;
 
 /// u8 kind (the variant's index), then the fields in order, little endian.
 void encode(const Message& message, ByteWriter& out);

@@ -81,6 +81,10 @@ void add_body(Line& line, const FetchAnswer& message) {
     }
 }
 
+void add_body(Line& line, const TopicWanted& message) {
+    add(line, " {} partitions {}", message.topic, message.partition_count);
+}
+
 void add_body(Line& line, const PositionUpdate& message) {
     add(line, " from {}/{:x} epoch {}", message.follower.broker.value, message.follower.incarnation.value,
         message.leader_epoch.value);
@@ -119,7 +123,7 @@ std::string_view to_text(ErrorCode code) {
 std::string_view kind_of(const Message& message) {
     constexpr std::string_view kKinds[] = {"manifest_request", "manifest_answer", "epoch_end_request",
                                            "epoch_end_answer", "fetch_request",   "fetch_answer",
-                                           "position_update"};
+                                           "position_update",  "topic_wanted"};
     static_assert(std::size(kKinds) == std::variant_size_v<Message>);
     return kKinds[message.index()];
 }

@@ -177,6 +177,15 @@ std::optional<LogView> LogStore::view(const TopicPartition& tp) const {
                    log->damaged_at,       log->is_history_unvouched};
 }
 
+std::optional<Offset> LogStore::place_to_look(const TopicPartition& tp, Offset from, std::int64_t timestamp_ms) const {
+    const PartitionLog* const log = find(tp);
+    if (log == nullptr || log->is_dropping) return std::nullopt;
+    for (const Segment& segment : log->files.segments())
+        if (segment.next_offset > from && segment.max_timestamp_ms >= timestamp_ms)
+            return std::max(from, segment.base_offset);
+    return std::nullopt;
+}
+
 const EpochHistory* LogStore::history(const TopicPartition& tp) const {
     const PartitionLog* const log = find(tp);
     return log == nullptr || log->is_dropping ? nullptr : &log->history;

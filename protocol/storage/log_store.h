@@ -266,6 +266,10 @@ class LogStore {
 
     /// Empty for an unknown partition, or one being dropped.
     [[nodiscard]] std::optional<LogView> view(const TopicPartition& tp) const;
+    /// From where on records at or past `from` may be no older than `timestamp_ms`: nothing between the two is. Empty:
+    /// none in the files is that new.
+    [[nodiscard]] std::optional<Offset> place_to_look(const TopicPartition& tp, Offset from,
+                                                      std::int64_t timestamp_ms) const;
     /// Null for an unknown partition. Valid until the next call that changes the store.
     [[nodiscard]] const EpochHistory* history(const TopicPartition& tp) const;
     [[nodiscard]] const std::vector<PartitionLog>& logs() const { return logs_; }

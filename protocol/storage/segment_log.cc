@@ -109,6 +109,7 @@ void SegmentLog::append(const BatchRun& run, const SegmentConfig& config, Offset
             segment.index.push_back({delta_of(segment, header.base_offset), segment.size_bytes});
             segment.size_bytes += static_cast<std::uint32_t>(header.size_bytes());
             segment.next_offset = header.next_offset();
+            segment.max_timestamp_ms = std::max(segment.max_timestamp_ms, header.max_timestamp_ms);
             ++next;
         } while (next < run.headers.size() && has_room(segment, run.headers[next].size_bytes(), config));
         segment.is_dirty = true;
@@ -126,7 +127,8 @@ Segment& SegmentLog::open_segment(std::uint64_t batch_bytes, const SegmentConfig
         return segments_.back();
     const Offset base_offset = end_offset();
     if (!segments_.empty()) seal_last(config, high_watermark, effects);
-    segments_.push_back(Segment{base_offset, base_offset, 0, false, false, {}});
+    segments_.push_back(
+        Segment{base_offset, base_offset, 0, false, false, {}, std::numeric_limits<std::int64_t>::min()});
     is_open_sealed_ = false;
     is_names_dirty_ = true;
     return segments_.back();

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -54,6 +55,8 @@ struct Segment {
     bool is_dirty = false;    // written or truncated since its last sync was asked for
     bool is_thinned = false;  // the index is sparse
     std::vector<IndexEntry> index;
+    /// No record here is newer by its own time; after a cut none need be that new.
+    std::int64_t max_timestamp_ms = std::numeric_limits<std::int64_t>::min();
     bool operator==(const Segment&) const = default;
 };
 

@@ -110,12 +110,29 @@ class LogScanner {
         return entry == index.entries.end() && next == index.next_offset;
     }
 
+    /// By headers that have been found to agree with the index.
+    static std::int64_t newest_time(std::span<const std::byte> bytes) {
+        std::int64_t newest = std::numeric_limits<std::int64_t>::min();
+        for (std::size_t at = 0; at < bytes.size();) {
+            const auto header = decode_batch_header(bytes.subspan(at));
+            CHECK(header.has_value());
+            newest = std::max(newest, header->max_timestamp_ms);
+            at += header->size_bytes();
+        }
+        return newest;
+    }
+
     static SegmentScan adopt_by_index(const SegmentFile& file) {
         Result<SegmentIndex, DecodeError> index = decode_segment_index(*file.index->content);
         CHECK(index.has_value());
         SegmentScan found;
-        found.segment = {index->base_offset,       index->next_offset, index->size_bytes, false, true,
-                         std::move(index->entries)};
+        found.segment = {index->base_offset,
+                         index->next_offset,
+                         index->size_bytes,
+                         false,
+                         true,
+                         std::move(index->entries),
+                         newest_time(file.file->content->span())};
         return found;
     }
 
@@ -145,6 +162,7 @@ class LogScanner {
         segment.index.push_back({offset_delta, segment.size_bytes});
         segment.size_bytes += static_cast<std::uint32_t>(header->size_bytes());
         segment.next_offset = next;
+        segment.max_timestamp_ms = std::max(segment.max_timestamp_ms, header->max_timestamp_ms);
         return true;
     }
 

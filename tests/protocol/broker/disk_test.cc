@@ -121,6 +121,7 @@ TEST_CASE("a leader with a read that never ends gives up the lead, though others
     REQUIRE(bench.advance_until([&] { return bench.is_answered(asked, clients::ErrorCode::kNone); }));
     clients::FetchRequest fetch;
     fetch.partition.topic = "orders";
+    fetch.bytes_max = 1'000;
     bench.hold_reads(1);
     bench.ask(1, fetch);
     REQUIRE(bench.at(1).reads.size() == 1);

@@ -1,0 +1,96 @@
+// Offsets by time (ListOffsets): the first record that is no older than a moment, or the newest record. Segments say
+// how new their newest batch is, so a lookup reads what may hold the record and nothing before it.
+#include <limits>
+
+#include "protocol/base/check.h"
+#include "protocol/broker/step.h"
+
+namespace tidelock::broker {
+namespace {
+
+using clients::ErrorCode;
+
+constexpr std::uint64_t kLookupReadBytes = 256 << 10;
+
+struct Found {
+    Offset offset;
+    std::int64_t timestamp_ms = 0;
+};
+
+/// The first record of the batch that is no older. What a compressed batch holds only its readers know: its first
+/// record stands for all.
+std::optional<Found> find_in_batch(const storage::BatchView& batch, std::int64_t wanted_ms) {
+    if (batch.header.max_timestamp_ms < wanted_ms) return std::nullopt;
+    if (batch.header.compression() != 0) return Found{batch.header.base_offset, batch.header.max_timestamp_ms};
+    storage::RecordReader reader(batch.bytes.span(), batch.header);
+    for (auto record = reader.next(); record && *record; record = reader.next())
+        if ((*record)->timestamp_ms >= wanted_ms) return Found{(*record)->offset, (*record)->timestamp_ms};
+    return std::nullopt;
+}
+
+void answer_lookup(Step& step, const TimeRead& lookup) {
+    clients::ListOffsetsAnswer body;
+    body.leader_epoch = lookup.leader_epoch;
+    if (lookup.found) {
+        body.offset = *lookup.found;
+        body.timestamp_ms = lookup.found_ms;
+    }
+    answer_when_confirmed(step, lookup.client, body);
+}
+
+void fail_lookup(Step& step, const TimeRead& lookup, ErrorCode error) {
+    clients::ListOffsetsAnswer body;
+    body.error = error;
+    answer(step, lookup.client, body);
+}
+
+void look_from(Step& step, TopicPartition tp, const TimeRead& lookup, Offset from) {
+    Broker& broker = step.broker;
+    const auto place = broker.logs.place_to_look(tp, from, lookup.wanted_ms);
+    if (!place || *place >= lookup.up_to) return answer_lookup(step, lookup);
+    if (broker.reads.size() >= static_cast<std::size_t>(broker.config.parked_fetches_max))
+        return fail_lookup(step, lookup, ErrorCode::kThrottled);
+    const storage::ReadId id = note_read(step, lookup);
+    broker.logs.read(storage::ReadRequest{id, tp, *place, lookup.up_to, kLookupReadBytes}, step.store);
+}
+
+}  // namespace
+
+void begin_time_lookup(Step& step, const ClientRef& client, TopicPartition tp,
+                       const clients::ListOffsetsRequest& list) {
+    Broker& broker = step.broker;
+    TimeRead lookup;
+    lookup.client = client;
+    lookup.leader_epoch = broker.leading->leader_epoch;
+    lookup.up_to = broker.partitions.at(tp).high_watermark.read_bound();
+    lookup.wants_newest = list.at == clients::OffsetAt::kMaxTimestamp;
+    lookup.wanted_ms = lookup.wants_newest ? std::numeric_limits<std::int64_t>::min() : list.timestamp_ms;
+    look_from(step, tp, lookup, broker.logs.view(tp)->log_start_offset);
+}
+
+void on_time_read(Step& step, const TimeRead& lookup, TopicPartition tp, const storage::RecordsRead* read,
+                  storage::ReadFailure failure) {
+    Broker& broker = step.broker;
+    const bool is_still_leading = broker.leading && broker.leading->leader_epoch == lookup.leader_epoch;
+    if (!is_still_leading) return;  // its connection was closed with the leadership
+    const auto view = broker.logs.view(tp);
+    if (!view || !broker.partitions.contains(tp)) return fail_lookup(step, lookup, ErrorCode::kUnknownTopicOrPartition);
+    if (read == nullptr && failure == storage::ReadFailure::kOutOfRange)  // retention has overtaken it
+        return look_from(step, tp, lookup, view->log_start_offset);
+    if (read == nullptr) return fail_lookup(step, lookup, ErrorCode::kStorageError);
+    const auto batches = storage::split_batches(read->batches, broker.logs.config().segment.batch);
+    CHECK(batches.has_value());
+    TimeRead next = lookup;
+    for (const storage::BatchView& batch : *batches) {
+        const auto found = find_in_batch(batch, next.wanted_ms);
+        if (!found || found->offset < view->log_start_offset) continue;
+        next.found = found->offset;
+        next.found_ms = found->timestamp_ms;
+        if (!next.wants_newest) return answer_lookup(step, next);
+        next.wanted_ms = found->timestamp_ms + 1;
+    }
+    if (read->batches.empty()) return answer_lookup(step, next);  // the next batch passes the high watermark
+    look_from(step, tp, next, read->next_offset);
+}
+
+}  // namespace tidelock::broker
