@@ -1,0 +1,77 @@
+// The data directory: one broker's, locked while it runs, in a format that this build reads.
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tools/tidelockd/data_directory.h"
+
+namespace tidelock::tidelockd {
+namespace {
+
+struct Scratch {
+    Scratch() {
+        char name[] = "/tmp/tidelockd-test-XXXXXX";
+        path = ::mkdtemp(name);
+    }
+    ~Scratch() { std::filesystem::remove_all(path); }
+    void write(const std::string& name, const std::string& text) const {
+        std::filesystem::create_directories(std::filesystem::path(path + "/" + name).parent_path());
+        std::ofstream(path + "/" + name) << text;
+    }
+    std::string path;
+};
+
+}  // namespace
+
+TEST_CASE("an empty directory becomes a data directory, and is one the next time") {
+    const Scratch scratch;
+    const std::string path = scratch.path + "/made/for/it";
+    {
+        const auto opened = DataDirectory::open(path);
+        REQUIRE(opened);
+        CHECK(opened->image().empty());
+    }
+    CHECK(DataDirectory::open(path));
+}
+
+TEST_CASE("a directory in use is refused while it is, and says by whom") {
+    const Scratch scratch;
+    {
+        const auto first = DataDirectory::open(scratch.path);
+        REQUIRE(first);
+        const auto second = DataDirectory::open(scratch.path);
+        REQUIRE_FALSE(second);
+        CHECK(second.error().find("in use") != std::string::npos);
+    }
+    CHECK(DataDirectory::open(scratch.path));
+}
+
+TEST_CASE("somebody else's files, another format and a newer one are refused with what to do") {
+    const Scratch scratch;
+    scratch.write("thesis.tex", "x");
+    CHECK(DataDirectory::open(scratch.path).error().find("holds files") != std::string::npos);
+    scratch.write("format", "something\n");
+    CHECK(DataDirectory::open(scratch.path).error().find("not what tidelockd writes") != std::string::npos);
+    scratch.write("format", "tidelock data format 99\n");
+    CHECK(DataDirectory::open(scratch.path).error().find("newer") != std::string::npos);
+}
+
+TEST_CASE("the image is the core's files, sorted, one level deep") {
+    const Scratch scratch;
+    const auto opened = DataDirectory::open(scratch.path);
+    REQUIRE(opened);
+    scratch.write("raft.0", "r");
+    scratch.write("000000000000000a-0/00000000000000000000.log", "records");
+    const storage::DirectoryImage image = opened->image();
+    REQUIRE(image.size() == 2);
+    CHECK(image[0].name == storage::FileName("000000000000000a-0/00000000000000000000.log"));
+    CHECK(image[0].content->text() == "records");
+    CHECK(image[1].name == storage::FileName("raft.0"));
+}
+
+TEST_CASE("a path that cannot be a directory is refused") {
+    CHECK_FALSE(DataDirectory::open("/dev/null/data"));
+}
+
+}  // namespace tidelock::tidelockd

@@ -1,0 +1,160 @@
+#include "tools/tidelockd/data_directory.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+
+namespace tidelock::tidelockd {
+namespace {
+
+constexpr const char* kLockFile = "lock";
+constexpr const char* kFormatFile = "format";
+constexpr std::string_view kFormatWord = "tidelock data format ";
+constexpr int kFormat = 1;
+constexpr std::size_t kReadAtOnce = 1 << 20;
+
+std::string why(int error) {
+    return std::strerror(error);
+}
+
+Failure<std::string> refuse(std::string text) {
+    return Failure<std::string>(std::move(text));
+}
+
+bool is_ours(const std::string& name) {
+    return name != kLockFile && name != kFormatFile && name != "lost+found";
+}
+
+Result<Bytes, int> read_file(int directory, const std::string& name) {
+    const int file = ::openat(directory, name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (file < 0) return Failure<int>(errno);
+    ByteWriter content;
+    std::vector<std::byte> part(kReadAtOnce);
+    int error = 0;
+    for (;;) {
+        const ssize_t count = ::read(file, part.data(), part.size());
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) error = errno;
+        if (count <= 0) break;
+        content.raw(std::span(part).first(static_cast<std::size_t>(count)));
+    }
+    ::close(file);
+    if (error != 0) return Failure<int>(error);
+    return content.take();
+}
+
+bool write_format(int directory) {
+    const std::string text = fmt::format("{}{}\n", kFormatWord, kFormat);
+    const int file = ::openat(directory, "format.new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (file < 0) return false;
+    const bool is_written =
+        ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()) && ::fsync(file) == 0;
+    ::close(file);
+    return is_written && ::renameat(directory, "format.new", directory, kFormatFile) == 0 && ::fsync(directory) == 0;
+}
+
+/// The names in the directory and one level below.
+Result<std::vector<std::string>, std::string> names_in(const std::string& path) {
+    std::vector<std::string> names;
+    std::error_code error;
+    for (std::filesystem::directory_iterator at(path, error), end; !error && at != end; at.increment(error)) {
+        const std::string name = at->path().filename().string();
+        if (!at->is_directory(error)) {
+            names.push_back(name);
+            continue;
+        }
+        for (std::filesystem::directory_iterator in(at->path(), error); !error && in != end; in.increment(error))
+            names.push_back(name + "/" + in->path().filename().string());
+    }
+    if (error) return refuse(error.message());
+    std::ranges::sort(names);
+    return names;
+}
+
+/// Empty: the format is there and ours, or the directory is empty and has got it.
+std::string check_format(const std::string& path, int directory) {
+    const auto format = read_file(directory, kFormatFile);
+    if (!format && format.error() != ENOENT)
+        return fmt::format("{}/{} cannot be read: {}", path, kFormatFile, why(format.error()));
+    if (!format) {
+        const auto names = names_in(path);
+        if (!names) return fmt::format("{} cannot be listed: {}", path, names.error());
+        const bool is_empty = std::none_of(names->begin(), names->end(), [](const std::string& name) {
+            return is_ours(name) && name != "format.new";
+        });
+        if (!is_empty)
+            return fmt::format(
+                "{} holds files and is no data directory of tidelockd: give it an empty one, or one of "
+                "its own",
+                path);
+        if (!write_format(directory)) return fmt::format("{} cannot be written: {}", path, why(errno));
+        return {};
+    }
+    const std::string_view text = format->text();
+    int number = 0;
+    const bool is_format =
+        text.starts_with(kFormatWord) &&
+        std::from_chars(text.data() + kFormatWord.size(), text.data() + text.size(), number).ec == std::errc{};
+    if (!is_format)
+        return fmt::format("{}/{} is not what tidelockd writes there: is this its directory?", path, kFormatFile);
+    if (number > kFormat)
+        return fmt::format("{} has data format {}, this build reads up to {}: run a newer tidelockd", path, number,
+                           kFormat);
+    return {};
+}
+
+}  // namespace
+
+Result<DataDirectory, std::string> DataDirectory::open(const std::string& path) {
+    std::error_code error;
+    std::filesystem::create_directories(path, error);
+    if (error) return refuse(fmt::format("data directory {} cannot be made: {}", path, error.message()));
+    const int directory = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory < 0) return refuse(fmt::format("data directory {} cannot be opened: {}", path, why(errno)));
+    const int lock = ::openat(directory, kLockFile, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (lock < 0) {
+        const int reason = errno;
+        ::close(directory);
+        return refuse(fmt::format("{}/{} cannot be made: {}", path, kLockFile, why(reason)));
+    }
+    DataDirectory opened(path, directory, lock);
+    if (::flock(lock, LOCK_EX | LOCK_NB) != 0)
+        return refuse(fmt::format("data directory {} is in use by another tidelockd; stop that one first", path));
+    if (std::string complaint = check_format(path, directory); !complaint.empty()) return refuse(std::move(complaint));
+    return opened;
+}
+
+DataDirectory::DataDirectory(DataDirectory&& other) noexcept
+    : path_(std::move(other.path_)),
+      directory_(std::exchange(other.directory_, -1)),
+      lock_(std::exchange(other.lock_, -1)) {}
+
+DataDirectory::~DataDirectory() {
+    if (lock_ >= 0) ::close(lock_);
+    if (directory_ >= 0) ::close(directory_);
+}
+
+storage::DirectoryImage DataDirectory::image() const {
+    storage::DirectoryImage image;
+    const auto names = names_in(path_);
+    if (!names) return image;
+    for (const std::string& name : *names) {
+        if (!is_ours(name) || name == "format.new" || name.size() > storage::kFileNameBytesMax) continue;
+        auto content = read_file(directory_, name);
+        if (content)
+            image.push_back({storage::FileName(name), std::move(*content)});
+        else
+            image.push_back({storage::FileName(name), Failure<storage::ReadError>(storage::ReadError::kIo)});
+    }
+    return image;
+}
+
+}  // namespace tidelock::tidelockd

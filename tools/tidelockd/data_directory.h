@@ -1,0 +1,38 @@
+/// The data directory as an operator's files see it: one broker's, locked while it runs, in a format that this build
+/// reads. What is in it is the core's.
+#pragma once
+
+#include <string>
+
+#include "protocol/base/result.h"
+#include "protocol/storage/files.h"
+
+namespace tidelock::tidelockd {
+
+/// Owns the directory until it is destroyed. Moved, not copied.
+class DataDirectory {
+  public:
+    /// Creates it if it is missing; refuses, saying what to do, one that another process has, that holds something
+    /// else, that a newer build has written, or that cannot be read or written.
+    static Result<DataDirectory, std::string> open(const std::string& path);
+
+    DataDirectory(DataDirectory&& other) noexcept;
+    DataDirectory& operator=(DataDirectory&&) = delete;
+    ~DataDirectory();
+
+    [[nodiscard]] const std::string& path() const { return path_; }
+    /// Of the directory itself, for the calls that take one.
+    [[nodiscard]] int descriptor() const { return directory_; }
+    /// Every file of the core's, sorted by name. A file that cannot be read is listed with its error.
+    [[nodiscard]] storage::DirectoryImage image() const;
+
+  private:
+    DataDirectory(std::string path, int directory, int lock)
+        : path_(std::move(path)), directory_(directory), lock_(lock) {}
+
+    std::string path_;
+    int directory_ = -1;
+    int lock_ = -1;
+};
+
+}  // namespace tidelock::tidelockd

@@ -1,0 +1,306 @@
+#include "tools/tidelockd/kafka_listener.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/write.hpp>
+#include <deque>
+#include <utility>
+
+namespace tidelock::tidelockd {
+namespace {
+
+using boost::asio::ip::tcp;
+using ErrorCode = boost::system::error_code;
+
+constexpr std::size_t kReadAtOnce = 64 << 10;
+constexpr std::size_t kBuffersAtOnce = 64;  // of one vectored write
+constexpr auto kAcceptRetry = std::chrono::milliseconds(100);
+constexpr auto kIdleLook = std::chrono::seconds(1);
+
+}  // namespace
+
+/// One client's connection. Alive as long as an operation of its is; `is_open_` says whether anybody still wants it.
+class KafkaListener::Client : public std::enable_shared_from_this<Client> {
+  public:
+    Client(KafkaListener& listener, tcp::socket socket, ConnectionId id)
+        : listener_(listener), socket_(std::move(socket)), id_(id), last_heard_(std::chrono::steady_clock::now()) {}
+
+    void start() { read(); }
+
+    void send(const kafka::Frame& frame) {
+        if (!is_open_) return;
+        for (const Bytes& part : frame.parts) {
+            if (part.empty()) continue;
+            unsent_bytes_ += part.size();
+            unsent_.push_back(part);
+        }
+        if (!is_writing_) write();
+    }
+
+    void pause() { is_paused_ = true; }
+    void resume() {
+        is_paused_ = false;
+        if (!is_taking_) read_if_wanted();
+    }
+
+    /// No callback comes back from here.
+    void close() {
+        if (!std::exchange(is_open_, false)) return;
+        ErrorCode ignored;
+        socket_.shutdown(tcp::socket::shutdown_both, ignored);
+        socket_.close(ignored);
+    }
+
+    [[nodiscard]] bool is_overdue(std::chrono::steady_clock::time_point now) const {
+        const auto patience =
+            has_part_of_frame() ? listener_.settings_.slow_request_timeout : listener_.settings_.idle_timeout;
+        // Who waits for an answer, or is slow to take one, is not silent; its unsent answers are bounded.
+        if (is_paused_ || (!has_part_of_frame() && waits_for_answer())) return false;
+        return now - last_heard_ > std::chrono::nanoseconds(patience.value);
+    }
+    [[nodiscard]] std::string peer() const { return peer_; }
+    void set_peer(std::string peer) { peer_ = std::move(peer); }
+
+  private:
+    [[nodiscard]] bool has_part_of_frame() const { return !unread_.empty(); }
+    [[nodiscard]] bool waits_for_answer() const {
+        const auto& connections = listener_.loop_.gateway().connections();
+        const auto at = connections.find(id_);
+        return (at != connections.end() && !at->second.pending.empty()) || !unsent_.empty();
+    }
+    [[nodiscard]] bool may_read() const {
+        return is_open_ && !is_paused_ && !is_reading_ &&
+               unsent_bytes_ <= static_cast<std::size_t>(listener_.settings_.answer_bytes_max);
+    }
+    void read_if_wanted() {
+        if (may_read()) take_frames();
+        if (may_read()) read();
+    }
+
+    void read() {
+        is_reading_ = true;
+        const std::size_t kept = unread_.size();
+        const std::size_t wanted = std::max(kReadAtOnce, std::min(missing_bytes(), std::size_t{1} << 20));
+        unread_.resize(kept + wanted);
+        socket_.async_read_some(boost::asio::buffer(unread_.data() + kept, wanted),
+                                [self = shared_from_this(), kept](const ErrorCode& error, std::size_t count) {
+                                    self->is_reading_ = false;
+                                    self->unread_.resize(kept + count);
+                                    if (!self->is_open_) return;
+                                    if (error) return self->end();
+                                    self->listener_.counters_.bytes_in += count;
+                                    if (kept == 0) self->last_heard_ = std::chrono::steady_clock::now();
+                                    self->read_if_wanted();
+                                });
+    }
+
+    /// Of the frame that has begun.
+    [[nodiscard]] std::size_t missing_bytes() const {
+        if (unread_.size() < kafka::kFrameSizeBytes) return 0;
+        const auto size = kafka::frame_size(std::span(unread_).first<kafka::kFrameSizeBytes>(),
+                                            static_cast<std::size_t>(listener_.settings_.request_bytes_max));
+        const std::size_t whole = size.value_or(0) + kafka::kFrameSizeBytes;
+        return whole > unread_.size() ? whole - unread_.size() : 0;
+    }
+
+    /// What a frame brings about may end, pause or resume this connection.
+    void take_frames() {
+        is_taking_ = true;
+        std::size_t at = 0;
+        while (is_open_ && !is_paused_ && unread_.size() - at >= kafka::kFrameSizeBytes) {
+            const std::span<const std::byte> left = std::span(unread_).subspan(at);
+            const auto size = kafka::frame_size(left.first<kafka::kFrameSizeBytes>(),
+                                                static_cast<std::size_t>(listener_.settings_.request_bytes_max));
+            if (!size) {
+                ++listener_.counters_.malformed;
+                end("a frame of a size that no request has");
+                break;
+            }
+            if (left.size() - kafka::kFrameSizeBytes < *size) break;
+            const Bytes content = Bytes::copy_of(left.subspan(kafka::kFrameSizeBytes, *size));
+            at += kafka::kFrameSizeBytes + *size;
+            last_heard_ = std::chrono::steady_clock::now();
+            listener_.loop_.on_client_frame(id_, content);
+        }
+        is_taking_ = false;
+        unread_.erase(unread_.begin(), unread_.begin() + static_cast<std::ptrdiff_t>(at));
+        if (unread_.empty() && unread_.capacity() > kReadAtOnce * 4) unread_.shrink_to_fit();
+    }
+
+    void write() {
+        is_writing_ = true;
+        std::vector<boost::asio::const_buffer> buffers;
+        std::size_t taken = 0;
+        for (; taken < unsent_.size() && taken < kBuffersAtOnce; ++taken)
+            buffers.emplace_back(unsent_[taken].data(), unsent_[taken].size());
+        boost::asio::async_write(
+            socket_, buffers, [self = shared_from_this(), taken](const ErrorCode& error, std::size_t count) {
+                self->is_writing_ = false;
+                if (!self->is_open_) return;
+                if (error) return self->end();
+                self->listener_.counters_.bytes_out += count;
+                self->unsent_bytes_ -= count;
+                self->unsent_.erase(self->unsent_.begin(), self->unsent_.begin() + static_cast<std::ptrdiff_t>(taken));
+                self->last_heard_ = std::chrono::steady_clock::now();
+                if (!self->unsent_.empty()) self->write();
+                self->read_if_wanted();
+            });
+    }
+
+    /// The connection is over from this side or the other; the broker hears of it.
+    void end(const std::string& why = {}) {
+        if (!is_open_) return;
+        if (!why.empty()) listener_.log_.write_limited(Level::kWarning, "client-closed", why, {{"client", peer_}});
+        close();
+        listener_.forget(id_);
+    }
+
+    KafkaListener& listener_;
+    tcp::socket socket_;
+    ConnectionId id_;
+    std::string peer_;
+    std::vector<std::byte> unread_;
+    std::deque<Bytes> unsent_;
+    std::size_t unsent_bytes_ = 0;
+    std::chrono::steady_clock::time_point last_heard_;
+    bool is_open_ = true;
+    bool is_paused_ = false;
+    bool is_reading_ = false;
+    bool is_taking_ = false;
+    bool is_writing_ = false;
+};
+
+KafkaListener::KafkaListener(boost::asio::io_context& io, const Settings& settings, BrokerLoop& loop, EventLog& log)
+    : io_(io), settings_(settings), loop_(loop), log_(log), acceptor_(io), retry_(io), idle_(io) {}
+
+KafkaListener::~KafkaListener() {
+    for (auto& [id, client] : clients_) client->close();
+}
+
+std::string KafkaListener::listen() {
+    const HostPort& address = settings_.client_listen;
+    ErrorCode error;
+    tcp::resolver resolver(io_);
+    const auto found = resolver.resolve(address.host, std::to_string(address.port), tcp::resolver::passive, error);
+    if (error) return fmt::format("Server.Host: {} cannot be resolved: {}", address.host, error.message());
+    const tcp::endpoint endpoint = found.begin()->endpoint();
+    acceptor_.open(endpoint.protocol(), error);
+    if (!error) acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
+    if (!error) acceptor_.bind(endpoint, error);
+    if (!error) acceptor_.listen(boost::asio::socket_base::max_listen_connections, error);
+    if (error) return fmt::format("Server.Port: {} cannot be listened to: {}", to_text(address), error.message());
+    accept();
+    look_at_idle();
+    return {};
+}
+
+std::uint16_t KafkaListener::port() const {
+    ErrorCode ignored;
+    return acceptor_.local_endpoint(ignored).port();
+}
+
+void KafkaListener::stop_accepting() {
+    ErrorCode ignored;
+    acceptor_.close(ignored);
+    retry_.cancel();
+    idle_.cancel();
+}
+
+void KafkaListener::accept() {
+    acceptor_.async_accept([this](const ErrorCode& error, tcp::socket socket) {
+        if (error == boost::asio::error::operation_aborted || !acceptor_.is_open()) return;
+        if (error) return on_accept_failed(error);
+        on_accepted(std::move(socket));
+        accept();
+    });
+}
+
+/// Out of descriptors, most likely: those who are here go on, newcomers wait in the kernel's queue.
+void KafkaListener::on_accept_failed(const ErrorCode& error) {
+    ++counters_.refused;
+    log_.write_limited(
+        Level::kError, "accept-failed",
+        fmt::format("no more clients can be taken: {}; raise the limit of open files if it stays so", error.message()),
+        {{"clients", std::to_string(clients_.size())}});
+    retry_.expires_after(kAcceptRetry);
+    retry_.async_wait([this](const ErrorCode& cancelled) {
+        if (!cancelled) accept();
+    });
+}
+
+void KafkaListener::on_accepted(tcp::socket socket) {
+    ErrorCode ignored;
+    const tcp::endpoint peer = socket.remote_endpoint(ignored);
+    if (clients_.size() >= static_cast<std::size_t>(settings_.connections_max)) {
+        ++counters_.refused;
+        log_.write_limited(Level::kWarning, "client-refused", "Server.MaxConnections is reached",
+                           {{"clients", std::to_string(clients_.size())}});
+        return;
+    }
+    socket.set_option(tcp::no_delay(true), ignored);
+    socket.set_option(boost::asio::socket_base::keep_alive(true), ignored);
+    ++counters_.accepted;
+    const ConnectionId id(++last_id_);
+    const std::string host = peer.address().to_string(ignored);
+    auto client = std::make_shared<Client>(*this, std::move(socket), id);
+    client->set_peer(fmt::format("{}:{}", host, peer.port()));
+    clients_.emplace(id, client);
+    loop_.on_client_opened(id, host);
+    client->start();
+}
+
+void KafkaListener::forget(ConnectionId connection) {
+    if (clients_.erase(connection) > 0) loop_.on_client_closed(connection);
+}
+
+void KafkaListener::look_at_idle() {
+    idle_.expires_after(kIdleLook);
+    idle_.async_wait([this](const ErrorCode& error) {
+        if (error) return;
+        const auto now = std::chrono::steady_clock::now();
+        std::vector<ConnectionId> overdue;
+        for (const auto& [id, client] : clients_)
+            if (client->is_overdue(now)) overdue.push_back(id);
+        for (const ConnectionId id : overdue) {
+            ++counters_.timed_out;
+            close(id, "silent for too long, or slow to send a request");
+        }
+        look_at_idle();
+    });
+}
+
+void KafkaListener::send(const gateway::SendFrame& frame) {
+    if (on_answered_) on_answered_(frame.api, frame.took);
+    const auto at = clients_.find(frame.connection);
+    if (at != clients_.end()) at->second->send(frame.frame);
+}
+
+void KafkaListener::close(ConnectionId connection, const std::string& why) {
+    const auto at = clients_.find(connection);
+    if (at == clients_.end()) return;
+    log_.write_limited(Level::kWarning, "client-closed", why, {{"client", at->second->peer()}});
+    at->second->close();
+    forget(connection);
+}
+
+void KafkaListener::close_all(const std::string& why) {
+    if (clients_.empty()) return;
+    log_.write(Level::kInfo, "clients-closed", why, {{"clients", std::to_string(clients_.size())}});
+    const auto all = std::exchange(clients_, {});
+    for (const auto& [id, client] : all) client->close();
+}
+
+void KafkaListener::pause(ConnectionId connection) {
+    const auto at = clients_.find(connection);
+    if (at != clients_.end()) at->second->pause();
+}
+
+void KafkaListener::resume(ConnectionId connection) {
+    const auto at = clients_.find(connection);
+    if (at != clients_.end()) at->second->resume();
+}
+
+}  // namespace tidelock::tidelockd

@@ -1,0 +1,89 @@
+// tidelockd: a broker on real sockets and files, for Kafka clients.
+#include <fmt/core.h>
+#include <sys/resource.h>
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <exception>
+#include <fstream>
+#include <iterator>
+
+#include "tools/tidelockd/daemon.h"
+
+namespace tidelock::tidelockd {
+namespace {
+
+struct CommandLine {
+    std::string config;
+    bool checks_config = false;
+    bool prints_default = false;
+};
+
+Result<Settings, std::string> read_settings(const std::string& file) {
+    if (file.empty()) return default_settings();
+    std::ifstream in(file, std::ios::binary);
+    if (!in) return Failure<std::string>(fmt::format("{} cannot be read", file));
+    const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+    if (in.bad()) return Failure<std::string>(fmt::format("{} cannot be read to its end", file));
+    return parse_settings(text, file);
+}
+
+/// A descriptor for each client, segment and peer: as many as the system lets us have.
+void raise_descriptor_limit() {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    limit.rlim_cur = limit.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+int complain(const std::string& text) {
+    fmt::print(stderr, "tidelockd: {}\n", text);
+    return 2;
+}
+
+int run(const CommandLine& line) {
+    if (line.prints_default) {
+        fmt::print("{}", default_settings_text());
+        return 0;
+    }
+    auto settings = read_settings(line.config);
+    if (!settings) return complain(settings.error());
+    if (line.checks_config) {
+        fmt::print("{} is a good configuration\n", line.config.empty() ? "none" : line.config);
+        return 0;
+    }
+    std::signal(SIGPIPE, SIG_IGN);
+    raise_descriptor_limit();
+    auto directory = DataDirectory::open(settings->data_directory);
+    if (!directory) return complain(directory.error());
+    EventLog log(stderr);
+    Daemon daemon(std::move(*settings), std::move(*directory), log);
+    if (const std::string error = daemon.start(); !error.empty()) return complain(error);
+    return daemon.run();
+}
+
+}  // namespace
+}  // namespace tidelock::tidelockd
+
+int main(int argc, char** argv) {
+    using namespace tidelock::tidelockd;
+    CommandLine line;
+    CLI::App app("A replicated message broker for Kafka clients.", "tidelockd");
+    app.add_option("--config", line.config,
+                   "the configuration (JSON; comments are allowed); none: a broker of its own "
+                   "on 127.0.0.1:9092")
+        ->type_name("FILE");
+    app.add_flag("--check-config", line.checks_config, "check the configuration and end");
+    app.add_flag("--print-default-config", line.prints_default, "print a configuration with every key, and end");
+    app.footer(
+        "Exit status: 0 stopped as asked, 1 the broker refused to start (its log says why), 2 wrong use, a bad\n"
+        "configuration, or an address or directory that cannot be had.");
+    try {
+        app.parse(argc, argv);
+        return run(line);
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error) == 0 ? 0 : 2;
+    } catch (const std::exception& error) {
+        return complain(error.what());
+    }
+}
