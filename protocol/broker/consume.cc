@@ -59,6 +59,7 @@ void read_records(Step& step, const ClientRef& client, TopicPartition tp, Partit
 }
 
 constexpr Duration kWaitMax = seconds(60);
+constexpr std::size_t kWatchesMax = 100'000;
 
 void answer_watchers(Step& step, const std::vector<ClientRef>& watchers) {
     for (const ClientRef& client : watchers) answer(step, client, clients::AwaitRecordsAnswer{});
@@ -132,8 +133,10 @@ void on_await_records(Step& step, const ClientRef& client, const clients::AwaitR
         }
         positions.push_back({*tp, each.offset});
     }
-    const bool has_room = broker.leading->watches.size() < static_cast<std::size_t>(broker.config.parked_fetches_max);
-    if (is_there || !has_room) return answer(step, client, clients::AwaitRecordsAnswer{});
+    if (is_there) return answer(step, client, clients::AwaitRecordsAnswer{});
+    // Told as an error: who took it for news would read, find nothing, and ask again at once.
+    if (broker.leading->watches.size() >= kWatchesMax)
+        return answer(step, client, clients::AwaitRecordsAnswer{ErrorCode::kThrottled});
     const Instant deadline = step.now + std::min(await.wait_max, kWaitMax);
     broker.leading->watches.add(client, std::move(positions), deadline);
     note_deadline(step, deadline);
@@ -207,6 +210,10 @@ void on_epoch_end(Step& step, const ClientRef& client, const clients::Request& r
     if (const auto end = replication::epoch_end(history, view->log_end_offset, asked.leader_epoch)) {
         body.leader_epoch = end->leader_epoch;
         body.end_offset = end->end_offset;
+    } else if (!history.empty()) {
+        // Older than all that is kept: it ended where the first epoch kept begins. Nothing after that was cut off.
+        body.leader_epoch = asked.leader_epoch;
+        body.end_offset = history.front().start_offset;
     }
     answer_when_confirmed(step, client, body);
 }

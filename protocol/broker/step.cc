@@ -121,6 +121,10 @@ bool answer_in_any_role(Step& step, const ClientRef& client, const clients::Requ
         on_metadata(step, client, *metadata);
         return true;
     }
+    if (const auto* describe = std::get_if<clients::DescribeTopicRequest>(&request.body)) {
+        on_describe_topic(step, client, *describe);
+        return true;
+    }
     return false;
 }
 

@@ -1,5 +1,6 @@
 // Offsets by time (ListOffsets): the first record that is no older than a moment, or the newest record. Segments say
 // how new their newest batch is, so a lookup reads what may hold the record and nothing before it.
+#include <algorithm>
 #include <limits>
 
 #include "protocol/base/check.h"
@@ -17,15 +18,29 @@ struct Found {
     std::int64_t timestamp_ms = 0;
 };
 
-/// The first record of the batch that is no older. What a compressed batch holds only its readers know: its first
-/// record stands for all.
-std::optional<Found> find_in_batch(const storage::BatchView& batch, std::int64_t wanted_ms) {
-    if (batch.header.max_timestamp_ms < wanted_ms) return std::nullopt;
-    if (batch.header.compression() != 0) return Found{batch.header.base_offset, batch.header.max_timestamp_ms};
+/// Of the batch's records at or past `from`, the first that is no older than `wanted_ms`. What a compressed batch holds
+/// only its readers know: its first record stands for all.
+std::optional<Found> find_in_batch(const storage::BatchView& batch, Offset from, std::int64_t wanted_ms) {
+    if (batch.header.max_timestamp_ms < wanted_ms || batch.header.next_offset() <= from) return std::nullopt;
+    if (batch.header.compression() != 0)
+        return Found{std::max(batch.header.base_offset, from), batch.header.max_timestamp_ms};
     storage::RecordReader reader(batch.bytes.span(), batch.header);
     for (auto record = reader.next(); record && *record; record = reader.next())
-        if ((*record)->timestamp_ms >= wanted_ms) return Found{(*record)->offset, (*record)->timestamp_ms};
+        if ((*record)->offset >= from && (*record)->timestamp_ms >= wanted_ms)
+            return Found{(*record)->offset, (*record)->timestamp_ms};
     return std::nullopt;
+}
+
+/// Takes what the batch has for the lookup. True: it is over.
+bool take_batch(TimeRead& lookup, const storage::BatchView& batch, Offset from) {
+    while (const auto found = find_in_batch(batch, from, lookup.wanted_ms)) {
+        lookup.found = found->offset;
+        lookup.found_ms = found->timestamp_ms;
+        if (!lookup.wants_newest) return true;
+        lookup.wanted_ms = found->timestamp_ms + 1;  // a newer one may stand in the same batch
+        if (batch.header.compression() != 0) break;
+    }
+    return false;
 }
 
 void answer_lookup(Step& step, const TimeRead& lookup) {
@@ -82,12 +97,7 @@ void on_time_read(Step& step, const TimeRead& lookup, TopicPartition tp, const s
     CHECK(batches.has_value());
     TimeRead next = lookup;
     for (const storage::BatchView& batch : *batches) {
-        const auto found = find_in_batch(batch, next.wanted_ms);
-        if (!found || found->offset < view->log_start_offset) continue;
-        next.found = found->offset;
-        next.found_ms = found->timestamp_ms;
-        if (!next.wants_newest) return answer_lookup(step, next);
-        next.wanted_ms = found->timestamp_ms + 1;
+        if (take_batch(next, batch, view->log_start_offset)) return answer_lookup(step, next);
     }
     if (read->batches.empty()) return answer_lookup(step, next);  // the next batch passes the high watermark
     look_from(step, tp, next, read->next_offset);

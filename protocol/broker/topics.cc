@@ -256,6 +256,10 @@ bool forward_topic(Step& step, const ClientRef& client, const clients::Request& 
     const auto* create = std::get_if<clients::CreateTopicRequest>(&request.body);
     const bool is_known = broker.known_leader.value != 0 && broker.known_leader != broker.config.id;
     if (create == nullptr || !create->may_forward || !is_known) return false;
+    if (!is_valid_name(create->topic) || create->topic.starts_with("__")) {
+        refuse(step, client, request, ErrorCode::kInvalidTopicName);
+        return true;
+    }
     send(step, broker.known_leader, replication::TopicWanted{create->topic, create->partition_count});
     refuse(step, client, request, ErrorCode::kLeaderNotAvailable);
     return true;

@@ -7,6 +7,7 @@ namespace tidelock::clients {
 namespace {
 
 constexpr std::size_t kNameBytesMax = 1'024;  // of groups, members and instances
+constexpr std::size_t kProtocolsMax = 64;     // of a member; what all have in common costs their square
 
 std::vector<GroupProtocol> copies_of(const std::vector<GroupProtocol>& protocols) {
     std::vector<GroupProtocol> copies;  // of their own: what comes shares storage with a whole frame
@@ -29,6 +30,7 @@ ErrorCode check_request(const JoinGroupRequest& request, const GroupLimits& limi
     if (request.session_timeout < limits.session_timeout_min || request.session_timeout > limits.session_timeout_max)
         return ErrorCode::kInvalidSessionTimeout;
     if (request.protocol_type.empty() || request.protocols.empty()) return ErrorCode::kInconsistentGroupProtocol;
+    if (request.protocols.size() > kProtocolsMax) return ErrorCode::kInvalidRequest;
     if (bytes_of(request) > static_cast<std::size_t>(limits.member_bytes_max)) return ErrorCode::kMessageTooLarge;
     return ErrorCode::kNone;
 }

@@ -85,6 +85,7 @@ void GroupCoordinator::leave(Instant now, const ClientRef& client, const LeaveGr
     LeaveGroupAnswer answer;
     const auto at = groups_.find(request.group);
     bool has_gone = false;
+    bool was_invited = false;
     for (const LeavingMember& each : request.members) {
         ErrorCode& error = answer.members.emplace_back(ErrorCode::kUnknownMember);
         if (at == groups_.end()) continue;
@@ -94,7 +95,7 @@ void GroupCoordinator::leave(Instant now, const ClientRef& client, const LeaveGr
         if (id.empty() && instance != at->second.instances.end()) id = instance->second;
         if (at->second.invited.erase(id) > 0) {
             error = ErrorCode::kNone;
-            has_gone = true;
+            was_invited = true;
             continue;
         }
         error = story.check_member(id, each.instance);
@@ -106,9 +107,13 @@ void GroupCoordinator::leave(Instant now, const ClientRef& client, const LeaveGr
         has_gone = true;
     }
     effects.answers.push_back({client, std::move(answer)});
-    if (!has_gone) return;
+    if (!has_gone && !was_invited) return;
     Story story{*this, now, at->first, at->second, effects};
-    story.go_on_without();
+    // One that had not joined takes nothing with it: the others go on, or need not wait for it any more.
+    if (has_gone)
+        story.go_on_without();
+    else
+        story.complete_join_if_ready();
     story.note_deadlines();
     if (at->second.members.empty() && at->second.invited.empty()) groups_.erase(at);
 }

@@ -7,8 +7,8 @@
 namespace tidelock::gateway {
 namespace {
 
-/// A broker that creates a topic for a Metadata request answers once it is there.
-constexpr Slot kCreating{1, 0};
+/// A broker that creates a topic for a Metadata request answers once it is there; `inner` is its place in the list.
+constexpr std::uint32_t kCreating = 1;
 
 bool asks_for_all(const kafka::Request& asked, const kafka::MetadataRequest& request) {
     return !request.topics || (asked.version == 0 && request.topics->empty());
@@ -27,6 +27,14 @@ void ask_for_metadata(Call& call, const kafka::MetadataRequest& request) {
         }
     }
     call.ask({}, std::move(metadata));
+}
+
+/// The name asked about at this place among the names.
+std::string name_at(const kafka::MetadataRequest& request, std::uint32_t place) {
+    if (request.topics)
+        for (const kafka::MetadataTopicName& each : *request.topics)
+            if (each.name && place-- == 0) return *each.name;
+    return {};
 }
 
 /// The ids asked for, in the order of the answer's end.
@@ -51,14 +59,16 @@ kafka::MetadataPartition partition_of(const clients::MetadataAnswer& metadata, s
 }
 
 kafka::MetadataTopic topic_of(const clients::MetadataAnswer& metadata, const clients::MetadataAnswer::Topic& listed,
-                              bool by_id, bool has_created) {
+                              bool by_id, const Pending& pending) {
     kafka::MetadataTopic topic;
     topic.error_code = kafka_error(listed.error, AskedOf::kPartition);
     if (by_id && listed.error != clients::ErrorCode::kNone) topic.error_code = kafka::ErrorCode::kUnknownTopicId;
     topic.name = listed.name;
-    // On its way, here or at the leader: ask again soon.
-    const bool is_coming = has_created && listed.error == clients::ErrorCode::kUnknownTopicOrPartition && !by_id;
-    if (is_coming) topic.error_code = kafka::ErrorCode::kLeaderNotAvailable;
+    // On its way, here or at the leader: ask again soon. Not so what nobody can make.
+    const bool is_unknown = listed.error == clients::ErrorCode::kUnknownTopicOrPartition && !by_id;
+    const bool is_refused = std::ranges::find(pending.refused_topics, listed.name) != pending.refused_topics.end();
+    if (is_unknown && is_refused) topic.error_code = kafka::ErrorCode::kInvalidTopicException;
+    if (is_unknown && !is_refused && pending.has_created) topic.error_code = kafka::ErrorCode::kLeaderNotAvailable;
     topic.topic_id = kafka::uuid_of(listed.id);
     topic.is_internal = listed.is_internal;
     for (std::int32_t p = 0; p < listed.partition_count; ++p) topic.partitions.push_back(partition_of(metadata, p));
@@ -71,13 +81,14 @@ bool create_missing(Call& call, const clients::MetadataAnswer& metadata, const k
         call.config.creates_topics && request.allow_auto_topic_creation && request.topics && metadata.leader.value != 0;
     if (!may_create) return false;
     bool creates = false;
-    for (const clients::MetadataAnswer::Topic& topic : metadata.topics) {
+    for (std::uint32_t t = 0; t < metadata.topics.size(); ++t) {
+        const clients::MetadataAnswer::Topic& topic = metadata.topics[t];
         if (topic.error != clients::ErrorCode::kUnknownTopicOrPartition || topic.name.empty()) continue;
         clients::CreateTopicRequest create;
         create.topic = topic.name;
         create.partition_count = call.config.partition_count_default;
         create.may_forward = true;
-        call.ask(kCreating, std::move(create));
+        call.ask({kCreating, t}, std::move(create));
         creates = true;
     }
     return creates;
@@ -98,7 +109,7 @@ void tell_metadata(Call& call, const clients::MetadataAnswer& metadata) {
     for (std::size_t t = 0; t < metadata.topics.size(); ++t) {
         const bool is_by_id = t >= by_name;
         kafka::MetadataTopic& topic =
-            response.topics.emplace_back(topic_of(metadata, metadata.topics[t], is_by_id, call.pending.has_created));
+            response.topics.emplace_back(topic_of(metadata, metadata.topics[t], is_by_id, call.pending));
         if (is_by_id) topic.topic_id = ids[t - by_name];
     }
 }
@@ -124,7 +135,12 @@ void ask(Call& call, kafka::MetadataRequest& request) {
 }
 
 void take(Call& call, Slot slot, const clients::Answer& answer, const kafka::MetadataRequest& request) {
-    if (slot == kCreating) {  // created, refused, or there meanwhile: what there is now is told
+    if (slot.outer == kCreating) {  // created, refused, or there meanwhile: what there is now is told
+        const clients::ErrorCode error = clients::error_of(answer);
+        const bool is_refused =
+            error == clients::ErrorCode::kInvalidTopicName || error == clients::ErrorCode::kInvalidPartitions;
+        // Names were asked about in the order in which they are listed.
+        if (is_refused) call.pending.refused_topics.push_back(name_at(request, slot.inner));
         if (call.pending.outstanding == 0) ask_for_metadata(call, request);
         call.pending.has_created = true;
         return;

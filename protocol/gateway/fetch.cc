@@ -18,11 +18,25 @@ bool names_no_topic(const kafka::FetchTopic& topic) {
     return topic.topic.empty() && kafka::topic_id_of(topic.topic_id).value_or(TopicId(0)).value == 0;
 }
 
+/// What consumers know to retry; others end their poll with an exception.
+kafka::ErrorCode fetch_error(clients::ErrorCode error) {
+    const bool is_passing = error == clients::ErrorCode::kLeaderNotAvailable ||
+                            error == clients::ErrorCode::kThrottled || error == clients::ErrorCode::kRequestTimedOut;
+    return is_passing ? kafka::ErrorCode::kNotLeaderOrFollower : kafka_error(error, AskedOf::kPartition);
+}
+
+/// What the answer holds counts as under way until it has left.
+void count_bytes(Call& call, std::int64_t bytes) {
+    call.pending.frame_bytes += bytes;
+    call.connection.bytes_pending += bytes;
+}
+
 void read_partition(Call& call, Slot slot) {
     FetchRound& round = *call.pending.fetch;
     const kafka::FetchTopic& topic = round.request.topics[slot.outer];
     const kafka::FetchPartition& partition = topic.partitions[slot.inner];
-    const std::int64_t room = std::max<std::int64_t>(0, round.request.max_bytes - round.bytes_read);
+    const std::int64_t bytes_max = std::min<std::int64_t>(round.request.max_bytes, call.config.fetch_bytes_max);
+    const std::int64_t room = std::max<std::int64_t>(0, bytes_max - round.bytes_read);
     clients::FetchRequest fetch;
     fetch.partition = name_of(topic, partition);
     fetch.offset = partition.fetch_offset;
@@ -56,6 +70,7 @@ void go_on_from(Call& call, Slot slot) {
 
 void begin_round(Call& call) {
     FetchRound& round = *call.pending.fetch;
+    count_bytes(call, -round.bytes_read);
     round.bytes_read = 0;
     round.has_error = false;
     round.is_waiting = false;
@@ -89,7 +104,7 @@ void take(Call& call, Slot slot, const clients::Answer& answer, const kafka::Fet
     }
     auto& response = answer_of<kafka::FetchResponse>(call);
     kafka::FetchPartitionResult& result = response.topics[slot.outer].partitions[slot.inner];
-    result.error_code = kafka_error(clients::error_of(answer), AskedOf::kPartition);
+    result.error_code = fetch_error(clients::error_of(answer));
     const bool by_id = round.request.topics[slot.outer].topic.empty();
     if (by_id && result.error_code == kafka::ErrorCode::kUnknownTopicOrPartition)
         result.error_code = kafka::ErrorCode::kUnknownTopicId;
@@ -108,6 +123,7 @@ void take(Call& call, Slot slot, const clients::Answer& answer, const kafka::Fet
         }
         result.records = fetched->batches;
         round.bytes_read += static_cast<std::int64_t>(fetched->batches.size());
+        count_bytes(call, static_cast<std::int64_t>(fetched->batches.size()));
     }
     const kafka::FetchPartition& asked = round.request.topics[slot.outer].partitions[slot.inner];
     if (result.error_code != kafka::ErrorCode::kNone)

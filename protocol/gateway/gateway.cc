@@ -12,6 +12,7 @@ namespace {
 void flush(const GatewayConfig& config, Instant now, ConnectionId id, Connection& connection, Effects& effects) {
     while (!connection.pending.empty() && connection.pending.front().outstanding == 0) {
         Pending& first = connection.pending.front();
+        if (!first.close_with.empty()) return effects.emplace_back(CloseConnection{id, first.close_with}), void();
         if (first.is_answered) {
             const kafka::Response response{first.request.version, first.request.correlation_id,
                                            std::move(first.answer)};

@@ -38,6 +38,7 @@ struct GatewayConfig {
     std::int32_t min_insync_replicas = 1;       // for who asks for the settings
     Duration ack_timeout_max = seconds(300);    // no producer waits longer for its acknowledgement
     std::int32_t requests_max = 64;             // under way, a connection; it is not read from meanwhile
+    std::int64_t fetch_bytes_max = 55 << 20;    // of one answer, whatever the client would take
     std::int64_t request_bytes_max = 64 << 20;  // the same in bytes
     bool operator==(const GatewayConfig&) const = default;
 };
@@ -99,7 +100,9 @@ struct Pending {
     Instant received;
     std::int64_t frame_bytes = 0;
     std::optional<FetchRound> fetch;
-    bool has_created = false;  // topics that a Metadata request asked for
+    std::string close_with;                   // why the connection ends instead of an answer; empty: it does not
+    std::vector<std::string> refused_topics;  // by name: that nobody can create for a Metadata request
+    bool has_created = false;                 // topics that a Metadata request asked for
     bool operator==(const Pending&) const = default;
 };
 
@@ -114,7 +117,7 @@ struct Connection {
     std::int64_t last_correlation = 0;
     std::uint64_t last_number = 0;
     std::deque<Pending> pending;  // in the order of their requests
-    FlatMap<CorrelationId, Part> parts;
+    std::map<CorrelationId, Part> parts;
     std::int64_t bytes_pending = 0;
     bool is_paused = false;
     bool operator==(const Connection&) const = default;

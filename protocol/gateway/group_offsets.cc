@@ -1,5 +1,8 @@
 // OffsetCommit and OffsetFetch.
 #include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
 
 #include "protocol/gateway/call.h"
 #include "protocol/gateway/error_mapping.h"
@@ -7,12 +10,18 @@
 namespace tidelock::gateway {
 namespace {
 
-kafka::OffsetFetchPartitionResult partition_of(PartitionIndex index, const clients::OffsetFetchAnswer& fetched) {
+kafka::OffsetFetchPartitionResult partition_of(const clients::GroupOffset& committed) {
+    kafka::OffsetFetchPartitionResult result;
+    result.partition_index = committed.partition.partition;
+    result.committed_offset = committed.offset;
+    result.committed_leader_epoch = committed.leader_epoch.value > 0 ? committed.leader_epoch : kafka::kNoLeaderEpoch;
+    result.metadata = committed.metadata;
+    return result;
+}
+kafka::OffsetFetchPartitionResult nothing_of(PartitionIndex index) {
     kafka::OffsetFetchPartitionResult result;
     result.partition_index = index;
-    result.committed_offset = fetched.offset;
-    result.committed_leader_epoch = fetched.leader_epoch.value > 0 ? fetched.leader_epoch : kafka::kNoLeaderEpoch;
-    result.metadata = fetched.metadata;
+    result.metadata = "";
     return result;
 }
 
@@ -37,18 +46,38 @@ void note_group_error(Call& call, std::uint32_t group, kafka::ErrorCode error) {
         response.error_code = error;
 }
 
-/// A partition of a group's topics by their number over all of them.
-kafka::OffsetFetchPartitionResult& result_at(std::vector<kafka::OffsetFetchTopicResult>& topics, std::uint32_t at) {
-    std::size_t topic = 0;
-    while (at >= topics[topic].partitions.size()) at -= static_cast<std::uint32_t>(topics[topic++].partitions.size());
-    return topics[topic].partitions[at];
-}
-
 void list_all(std::vector<kafka::OffsetFetchTopicResult>& topics, const clients::GroupOffsetsAnswer& listed) {
     for (const clients::GroupOffset& each : listed.offsets) {
         if (topics.empty() || topics.back().name != each.partition.topic) topics.push_back({each.partition.topic, {}});
-        topics.back().partitions.push_back(partition_of(
-            each.partition.partition, {clients::ErrorCode::kNone, each.offset, each.leader_epoch, each.metadata}));
+        topics.back().partitions.push_back(partition_of(each));
+    }
+}
+
+/// What the group has committed for the partitions asked about. One that is not there has no offset; that is no error
+/// to whoever is about to read it (KIP-88).
+void list_asked(std::vector<kafka::OffsetFetchTopicResult>& topics, const std::vector<kafka::OffsetFetchTopic>& asked,
+                const clients::GroupOffsetsAnswer& listed) {
+    std::map<std::pair<std::string_view, PartitionIndex>, const clients::GroupOffset*> committed;
+    for (const clients::GroupOffset& each : listed.offsets)
+        committed.emplace(std::pair(std::string_view(each.partition.topic), each.partition.partition), &each);
+    for (const kafka::OffsetFetchTopic& topic : asked) {
+        kafka::OffsetFetchTopicResult& result = topics.emplace_back();
+        result.name = topic.name;
+        for (const PartitionIndex index : topic.partition_indexes) {
+            const auto at = committed.find({std::string_view(topic.name), index});
+            result.partitions.push_back(at == committed.end() ? nothing_of(index) : partition_of(*at->second));
+        }
+    }
+}
+
+/// In version 1 only partitions can say it.
+void list_failed(std::vector<kafka::OffsetFetchTopicResult>& topics, const std::vector<kafka::OffsetFetchTopic>& asked,
+                 kafka::ErrorCode error) {
+    for (const kafka::OffsetFetchTopic& topic : asked) {
+        kafka::OffsetFetchTopicResult& result = topics.emplace_back();
+        result.name = topic.name;
+        for (const PartitionIndex index : topic.partition_indexes)
+            result.partitions.push_back({index, kafka::kNoOffset, kafka::kNoLeaderEpoch, std::nullopt, error});
     }
 }
 
@@ -77,41 +106,32 @@ void take(Call& call, Slot slot, const clients::Answer& answer, const kafka::Off
         kafka_error(clients::error_of(answer), AskedOf::kCoordinator);
 }
 
+/// A group's offsets are asked for at once, however many: they come from one moment, and wait for one confirmation.
 void ask(Call& call, kafka::OffsetFetchRequest& request) {
     const std::vector<kafka::OffsetFetchGroup> groups = groups_asked(call.pending.request, request);
-    for (std::uint32_t g = 0; g < groups.size(); ++g) {
-        if (!groups[g].topics) {
-            call.ask({g, 0}, clients::GroupOffsetsRequest{groups[g].group_id});
-            continue;
-        }
-        std::uint32_t at = 0;
-        for (const kafka::OffsetFetchTopic& topic : *groups[g].topics) {
-            kafka::OffsetFetchTopicResult& result = topics_of(call, g).emplace_back();
-            result.name = topic.name;
-            for (const PartitionIndex index : topic.partition_indexes) {
-                result.partitions.emplace_back().partition_index = index;
-                call.ask({g, at++}, clients::OffsetFetchRequest{groups[g].group_id, {topic.name, TopicId(0), index}});
-            }
-        }
-    }
+    for (std::uint32_t g = 0; g < groups.size(); ++g)
+        call.ask({g, 0}, clients::GroupOffsetsRequest{groups[g].group_id});
 }
 
-void take(Call& call, Slot slot, const clients::Answer& answer, const kafka::OffsetFetchRequest& /*request*/) {
+void take(Call& call, Slot slot, const clients::Answer& answer, const kafka::OffsetFetchRequest& request) {
     const clients::ErrorCode error = clients::error_of(answer);
     auto& topics = topics_of(call, slot.outer);
-    if (const auto* listed = std::get_if<clients::GroupOffsetsAnswer>(&answer.body)) {
-        if (error == clients::ErrorCode::kNone) return list_all(topics, *listed);
-        return note_group_error(call, slot.outer, kafka_error(error, AskedOf::kCoordinator));
+    topics.clear();
+    const std::vector<kafka::OffsetFetchGroup> groups = groups_asked(call.pending.request, request);
+    const auto& asked = groups[slot.outer].topics;
+    const auto* listed = std::get_if<clients::GroupOffsetsAnswer>(&answer.body);
+    if (error != clients::ErrorCode::kNone || listed == nullptr) {
+        kafka::ErrorCode said = kafka_error(error, AskedOf::kCoordinator);
+        // Some clients know no other word for it here.
+        if (said == kafka::ErrorCode::kCoordinatorNotAvailable) said = kafka::ErrorCode::kNotCoordinator;
+        note_group_error(call, slot.outer, said);
+        if (asked) list_failed(topics, *asked, said);
+        return;
     }
-    kafka::OffsetFetchPartitionResult& result = result_at(topics, slot.inner);
-    // A partition that is not there has no offset; that is no error to whoever is about to read it (KIP-88).
-    if (error == clients::ErrorCode::kUnknownTopicOrPartition) return;
-    if (error != clients::ErrorCode::kNone) {
-        result.error_code = kafka_error(error, AskedOf::kCoordinator);
-        return note_group_error(call, slot.outer, result.error_code);
-    }
-    if (const auto* fetched = std::get_if<clients::OffsetFetchAnswer>(&answer.body))
-        result = partition_of(result.partition_index, *fetched);
+    if (asked)
+        list_asked(topics, *asked, *listed);
+    else
+        list_all(topics, *listed);
 }
 
 }  // namespace tidelock::gateway

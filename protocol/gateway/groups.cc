@@ -69,6 +69,9 @@ void ask(Call& call, kafka::SyncGroupRequest& request) {
 void take(Call& call, Slot /*slot*/, const clients::Answer& answer, const kafka::SyncGroupRequest& /*request*/) {
     auto& response = answer_of<kafka::SyncGroupResponse>(call);
     response.error_code = kafka_error(clients::error_of(answer), AskedOf::kCoordinator);
+    // A coordinator that is not ready knows no members: to join again is all that a member can do, and what it knows.
+    if (response.error_code == kafka::ErrorCode::kCoordinatorLoadInProgress)
+        response.error_code = kafka::ErrorCode::kRebalanceInProgress;
     const auto* synced = std::get_if<clients::SyncGroupAnswer>(&answer.body);
     if (synced == nullptr || synced->error != clients::ErrorCode::kNone) return;
     response.protocol_type = synced->protocol_type;

@@ -20,8 +20,15 @@ std::optional<clients::Acks> acks_of(std::int16_t acks) {
     }
 }
 
-void refuse_all(kafka::ProduceResponse& answer, kafka::ErrorCode error) {
-    for (kafka::ProduceTopicResult& topic : answer.topics)
+/// A producer that waits for no answer hears of an error by the end of its connection, and looks for the leader anew.
+void note_error(Call& call, kafka::ErrorCode error) {
+    if (!call.pending.is_answered && error != kafka::ErrorCode::kNone)
+        call.pending.close_with = "a produce with acks 0 failed: " + kafka::name_of(error);
+}
+
+void refuse_all(Call& call, kafka::ErrorCode error) {
+    note_error(call, error);
+    for (kafka::ProduceTopicResult& topic : answer_of<kafka::ProduceResponse>(call).topics)
         for (kafka::ProducePartitionResult& partition : topic.partitions) partition.error_code = error;
 }
 
@@ -34,14 +41,15 @@ kafka::ProducePartitionResult& result_at(kafka::ProduceResponse& answer, Slot sl
 void ask(Call& call, kafka::ProduceRequest& request) {
     auto& answer = answer_of<kafka::ProduceResponse>(call);
     const auto acks = acks_of(request.acks);
-    if (!acks) return refuse_all(answer, kafka::ErrorCode::kInvalidRequiredAcks);
+    if (!acks) return refuse_all(call, kafka::ErrorCode::kInvalidRequiredAcks);
     if (request.transactional_id)  // none was given a producer id by this broker
-        return refuse_all(answer, kafka::ErrorCode::kInvalidProducerIdMapping);
+        return refuse_all(call, kafka::ErrorCode::kInvalidProducerIdMapping);
     for (std::uint32_t t = 0; t < request.topics.size(); ++t) {
         for (std::uint32_t p = 0; p < request.topics[t].partitions.size(); ++p) {
             kafka::ProducePartition& partition = request.topics[t].partitions[p];
             if (!partition.records || partition.records->empty()) {
                 result_at(answer, {t, p}).error_code = kafka::ErrorCode::kInvalidRecord;
+                note_error(call, kafka::ErrorCode::kInvalidRecord);
                 continue;
             }
             clients::ProduceRequest produce;
@@ -59,6 +67,7 @@ void take(Call& call, Slot slot, const clients::Answer& answer, const kafka::Pro
     auto& response = answer_of<kafka::ProduceResponse>(call);
     kafka::ProducePartitionResult& result = result_at(response, slot);
     result.error_code = kafka_error(clients::error_of(answer), AskedOf::kPartition);
+    note_error(call, result.error_code);
     if (result.error_code == kafka::ErrorCode::kNotLeaderOrFollower) {
         result.current_leader = current_leader(answer);
         note_endpoint(call.config, result.current_leader, response.node_endpoints);
@@ -81,6 +90,12 @@ void ask(Call& call, kafka::InitProducerIdRequest& request) {
 
 void take(Call& call, Slot /*slot*/, const clients::Answer& answer, const kafka::InitProducerIdRequest& /*request*/) {
     auto& response = answer_of<kafka::InitProducerIdResponse>(call);
+    // Producers without transactions ask any broker. One that is told of a coordinator would look for one that there is
+    // not; one whose connection ends asks another broker, and comes to the leader.
+    if (clients::error_of(answer) == clients::ErrorCode::kNotLeader) {
+        call.pending.close_with = "producer ids are given out by the leader";
+        return;
+    }
     response.error_code = kafka_error(clients::error_of(answer), AskedOf::kCoordinator);
     const auto* given = std::get_if<clients::InitProducerIdAnswer>(&answer.body);
     if (given == nullptr || given->error != clients::ErrorCode::kNone) return;

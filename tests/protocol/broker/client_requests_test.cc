@@ -171,6 +171,22 @@ TEST_CASE("the first record that is no older than a moment, and the newest one",
     CHECK(at(301) == std::pair<std::int64_t, std::int64_t>(3, 500));
 }
 
+TEST_CASE("times inside a batch count, and records before the log start do not", "[broker]") {
+    Bench bench = formed_group();
+    storage::RecordBatchBuilder builder(storage::BatchOptions{});
+    const Bytes value = Bytes::copy_of("v");
+    for (const std::int64_t time : {100, 300, 200}) builder.add(time, std::nullopt, value.span());
+    clients::ProduceRequest request = produce_to("orders", Acks::kAll, seconds(5));
+    request.batches = builder.build();
+    REQUIRE(ask<clients::ProduceAnswer>(bench, request).error == ErrorCode::kNone);
+    CHECK(ask<clients::ListOffsetsAnswer>(bench, by_time(clients::OffsetAt::kMaxTimestamp)).offset == Offset(1));
+    REQUIRE(ask<clients::DeleteRecordsAnswer>(bench, clients::DeleteRecordsRequest{kOrders, Offset(2)}).error ==
+            ErrorCode::kNone);
+    const auto found = ask<clients::ListOffsetsAnswer>(bench, by_time(clients::OffsetAt::kTimestamp, 50));
+    CHECK(found.offset == Offset(2));
+    CHECK(found.timestamp_ms == 200);
+}
+
 TEST_CASE("KIP-320: who knows of another leader is told so, and where epochs ended", "[broker]") {
     Bench bench = formed_group();
     produce(bench);

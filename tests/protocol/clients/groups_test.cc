@@ -169,6 +169,18 @@ TEST_CASE("KIP-394: an id that nobody comes with is forgotten after the session 
     CHECK_FALSE(desk.coordinator.next_deadline());
 }
 
+TEST_CASE("KIP-394: one that leaves before it has joined costs the others no generation") {
+    Desk desk;
+    desk.settle_two();
+    auto request = Desk::request();
+    request.wants_member_first = true;
+    desk.join(3, request);
+    const auto invited = desk.answer_to<JoinGroupAnswer>(3);
+    desk.coordinator.leave(desk.now, desk.client(3), {"g", {{invited->member, {}}}}, desk.effects);
+    CHECK(desk.heartbeat(desk.generation, desk.first) == ErrorCode::kNone);
+    CHECK(desk.coordinator.groups().at("g").state == GroupState::kStable);
+}
+
 TEST_CASE("T4: what an older generation says is refused, heartbeat and commit alike") {
     Desk desk;
     desk.settle_two();

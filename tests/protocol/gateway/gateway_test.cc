@@ -164,6 +164,38 @@ TEST_CASE(
     CHECK(answer.topics[0].partitions[2].high_watermark == Offset(77));
 }
 
+TEST_CASE("a produce with acks 0 that fails ends the connection: nothing else would tell its producer") {
+    Door door;
+    kafka::ProduceRequest produce;
+    produce.topics = {{"a", {{PartitionIndex(0), Bytes::copy_of("x")}}}};
+    door.ask(produce, 7);
+    door.answer(door.next<clients::ProduceRequest>().first,
+                clients::ProduceAnswer{clients::ErrorCode::kNotLeader, Offset(-1), Offset(0)});
+    CHECK(door.sent.empty());
+    CHECK(door.closed.find("NOT_LEADER") != std::string::npos);
+}
+
+TEST_CASE("who asks a follower for a producer id is let go, to ask another broker") {
+    Door door;
+    door.ask(kafka::InitProducerIdRequest{}, 4);
+    door.answer(door.next<clients::InitProducerIdRequest>().first,
+                clients::InitProducerIdAnswer{clients::ErrorCode::kNotLeader, kNoProducer, ProducerEpoch(0)});
+    CHECK_FALSE(door.closed.empty());
+}
+
+TEST_CASE("errors of a fetch are those that consumers know to retry") {
+    for (const clients::ErrorCode error : {clients::ErrorCode::kLeaderNotAvailable, clients::ErrorCode::kThrottled,
+                                           clients::ErrorCode::kRequestTimedOut}) {
+        Door door;
+        door.ask(fetch_of({0}), 11);
+        clients::FetchAnswer refused;
+        refused.error = error;
+        door.answer(door.next<clients::FetchRequest>().first, refused);
+        const auto answer = door.answered<kafka::FetchResponse>(kafka::ApiKey::kFetch, 11);
+        CHECK(answer.topics[0].partitions[0].error_code == kafka::ErrorCode::kNotLeaderOrFollower);
+    }
+}
+
 TEST_CASE("a fetch that finds nothing waits once for all its partitions, then reads anew") {
     Door door;
     door.ask(fetch_of({0, 1}), 11);
@@ -235,6 +267,12 @@ TEST_CASE("metadata creates what a client asks for by name, and tells it once it
         CHECK(answer.topics[0].partitions[0].leader_id == BrokerId(1));
         CHECK(answer.brokers.size() == 3);
     }
+    SECTION("that nobody can make") {
+        door.answer(creating, clients::CreateTopicAnswer{clients::ErrorCode::kInvalidTopicName, TopicId(0)});
+        door.answer(door.next<clients::MetadataRequest>().first, metadata);
+        const auto answer = door.answered<kafka::MetadataResponse>(kafka::ApiKey::kMetadata, 9);
+        CHECK(answer.topics[0].error_code == kafka::ErrorCode::kInvalidTopicException);
+    }
     SECTION("passed on to the leader") {
         door.answer(creating, clients::CreateTopicAnswer{clients::ErrorCode::kLeaderNotAvailable, TopicId(0)});
         door.answer(door.next<clients::MetadataRequest>().first, metadata);
@@ -269,17 +307,18 @@ TEST_CASE("the leader coordinates every group") {
     CHECK(answer.coordinators[1].host == "broker3");
 }
 
-TEST_CASE("offsets of several groups are asked partition by partition, a group's whole list in one") {
+TEST_CASE("offsets are asked group by group, however many partitions are named") {
     Door door;
     kafka::OffsetFetchRequest fetch;
     fetch.groups = {{"g", std::vector<kafka::OffsetFetchTopic>{{"t", {PartitionIndex(0), PartitionIndex(1)}}}},
                     {"h", std::nullopt}};
     door.ask(fetch, 8);
-    const auto first = door.next<clients::OffsetFetchRequest>().first;
-    const auto second = door.next<clients::OffsetFetchRequest>().first;
+    const auto some = door.next<clients::GroupOffsetsRequest>().first;
     const auto all = door.next<clients::GroupOffsetsRequest>().first;
-    door.answer(first, clients::OffsetFetchAnswer{clients::ErrorCode::kNone, Offset(8), LeaderEpoch(2), "m"});
-    door.answer(second, clients::OffsetFetchAnswer{clients::ErrorCode::kUnknownTopicOrPartition, Offset(-1), {}, {}});
+    door.answer(some,
+                clients::GroupOffsetsAnswer{clients::ErrorCode::kNone,
+                                            {{{"t", TopicId(1), PartitionIndex(0)}, Offset(8), LeaderEpoch(2), "m"},
+                                             {{"t", TopicId(1), PartitionIndex(9)}, Offset(1), LeaderEpoch(2), "m"}}});
     door.answer(all,
                 clients::GroupOffsetsAnswer{clients::ErrorCode::kNone,
                                             {{{"u", TopicId(1), PartitionIndex(0)}, Offset(1), LeaderEpoch(1), ""},
