@@ -30,7 +30,7 @@ TEST_CASE("an empty directory becomes a data directory, and is one the next time
     {
         const auto opened = DataDirectory::open(path);
         REQUIRE(opened);
-        CHECK(opened->image().empty());
+        CHECK(opened->image()->empty());
     }
     CHECK(DataDirectory::open(path));
 }
@@ -63,7 +63,7 @@ TEST_CASE("the image is the core's files, sorted, one level deep") {
     REQUIRE(opened);
     scratch.write("raft.0", "r");
     scratch.write("000000000000000a-0/00000000000000000000.log", "records");
-    const storage::DirectoryImage image = opened->image();
+    const storage::DirectoryImage image = *opened->image();
     REQUIRE(image.size() == 2);
     CHECK(image[0].name == storage::FileName("000000000000000a-0/00000000000000000000.log"));
     CHECK(image[0].content->text() == "records");

@@ -122,7 +122,12 @@ void BrokerLoop::carry_out(gateway::Effects& effects) {
         }
         void operator()(gateway::SendFrame& e) const { self.clients_->send(e); }
         void operator()(gateway::CloseConnection& e) const { self.clients_->close(e.connection, e.why); }
-        void operator()(gateway::PauseReading& e) const { self.clients_->pause(e.connection); }
+        void operator()(gateway::PauseReading& e) const {
+            // A question to the broker before it may have been answered already, and the pause be over.
+            const auto& connections = self.gateway_.connections();
+            const auto at = connections.find(e.connection);
+            if (at != connections.end() && at->second.is_paused) self.clients_->pause(e.connection);
+        }
         void operator()(gateway::ResumeReading& e) const { self.clients_->resume(e.connection); }
     };
     for (gateway::Effect& effect : effects) std::visit(Route{*this}, effect);

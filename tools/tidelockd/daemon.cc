@@ -98,8 +98,10 @@ std::string Daemon::start() {
             [this](const HttpRequest& request) { return on_operator_request(request); });
         if (std::string error = operator_server_->listen(); !error.empty()) return "Metrics.Port: " + error;
     }
+    auto image = directory_.image();
+    if (!image) return image.error();
     await_signal();
-    loop_.boot(directory_.image());
+    loop_.boot(std::move(*image));
     peers_->start();
     log_.write(Level::kInfo, "listening", {},
                {{"clients", to_text({settings_.client_listen.host, clients_.port()})},
@@ -162,7 +164,8 @@ HttpAnswer Daemon::on_operator_request(const HttpRequest& request) {
 void Daemon::on_observation(const broker::Observation& observation) {
     metrics_.on_observation(observation);
     if (const auto level = std::visit(LevelOf{}, observation))
-        log_.write_limited(*level, "broker", broker::to_text(observation));
+        log_.write_limited(*level, *level >= Level::kWarning ? "broker-warning" : "broker",
+                           broker::to_text(observation));
     if (!std::holds_alternative<broker::RefusedToStart>(observation)) return;
     exit_status_ = 1;
     stop();

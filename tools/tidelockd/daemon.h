@@ -38,7 +38,7 @@ class Daemon {
     Settings settings_;
     DataDirectory directory_;
     EventLog& log_;
-    boost::asio::io_context io_{1};
+    boost::asio::io_context io_;  // no hint: what threads post and what the loop posts stay in one order
     BrokerLoop loop_;
     KafkaListener clients_;
     std::unique_ptr<PeerLinks> peers_;

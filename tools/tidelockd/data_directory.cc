@@ -67,12 +67,13 @@ Result<std::vector<std::string>, std::string> names_in(const std::string& path) 
     std::error_code error;
     for (std::filesystem::directory_iterator at(path, error), end; !error && at != end; at.increment(error)) {
         const std::string name = at->path().filename().string();
-        if (!at->is_directory(error)) {
-            names.push_back(name);
-            continue;
-        }
-        for (std::filesystem::directory_iterator in(at->path(), error); !error && in != end; in.increment(error))
-            names.push_back(name + "/" + in->path().filename().string());
+        std::error_code inner;
+        const bool is_folder = at->is_directory(inner) && is_ours(name);
+        if (!is_folder) names.push_back(name);
+        if (is_folder)
+            for (std::filesystem::directory_iterator in(at->path(), inner); !inner && in != end; in.increment(inner))
+                names.push_back(name + "/" + in->path().filename().string());
+        if (inner) return refuse(fmt::format("{}: {}", name, inner.message()));
     }
     if (error) return refuse(error.message());
     std::ranges::sort(names);
@@ -142,10 +143,10 @@ DataDirectory::~DataDirectory() {
     if (directory_ >= 0) ::close(directory_);
 }
 
-storage::DirectoryImage DataDirectory::image() const {
+Result<storage::DirectoryImage, std::string> DataDirectory::image() const {
     storage::DirectoryImage image;
     const auto names = names_in(path_);
-    if (!names) return image;
+    if (!names) return refuse(fmt::format("data directory {} cannot be listed: {}", path_, names.error()));
     for (const std::string& name : *names) {
         if (!is_ours(name) || name == "format.new" || name.size() > storage::kFileNameBytesMax) continue;
         auto content = read_file(directory_, name);

@@ -24,7 +24,8 @@ class DataDirectory {
     /// Of the directory itself, for the calls that take one.
     [[nodiscard]] int descriptor() const { return directory_; }
     /// Every file of the core's, sorted by name. A file that cannot be read is listed with its error.
-    [[nodiscard]] storage::DirectoryImage image() const;
+    /// An error when the directory cannot be listed: what is not seen must not be taken for lost.
+    [[nodiscard]] Result<storage::DirectoryImage, std::string> image() const;
 
   private:
     DataDirectory(std::string path, int directory, int lock)

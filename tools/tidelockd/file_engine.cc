@@ -65,6 +65,8 @@ class FileEngine::OpenFile {
 
     [[nodiscard]] int descriptor() const { return descriptor_; }
     std::uint64_t last_use = 0;
+    bool is_dirty = false;  // written since a sync was asked for; the loop's alone
+    std::mutex syncing;     // one at a time: an error is told to one of them only
 
   private:
     int descriptor_;
@@ -72,6 +74,7 @@ class FileEngine::OpenFile {
 
 FileEngine::FileEngine(int directory, Post post) : directory_(directory), post_(std::move(post)) {
     for (int i = 0; i < kSyncThreads; ++i) threads_.emplace_back([this] { work(syncs_); });
+    threads_.emplace_back([this] { work(directory_syncs_); });
     for (int i = 0; i < kReadThreads; ++i) threads_.emplace_back([this] { work(reads_); });
 }
 
@@ -106,6 +109,7 @@ FileCounters FileEngine::counters() const {
 void FileEngine::write(const storage::WriteFile& effect) {
     const FilePtr file = open(effect.name, true);
     if (!file) return fail_write(effect.name, errno);
+    file->is_dirty = true;
     const int error = write_all(file->descriptor(), effect.content.span(), effect.position);
     if (error != 0) return fail_write(effect.name, error);
     const std::lock_guard lock(mutex_);
@@ -114,6 +118,7 @@ void FileEngine::write(const storage::WriteFile& effect) {
 
 void FileEngine::truncate(const storage::TruncateFile& effect) {
     const FilePtr file = open(effect.name, true);
+    if (file) file->is_dirty = true;
     if (!file || ::ftruncate(file->descriptor(), static_cast<off_t>(effect.size)) != 0) fail_write(effect.name, errno);
 }
 
@@ -121,8 +126,10 @@ void FileEngine::sync(const storage::SyncFile& effect) {
     // The descriptor that wrote is the one that hears of a write that the device refused.
     const FilePtr file = open(effect.name, false);
     if (!file) return post_(storage::FileSynced{effect.op, false});
+    file->is_dirty = false;
     enqueue(syncs_, [this, file, op = effect.op] {
         const auto begun = std::chrono::steady_clock::now();
+        const std::lock_guard alone(file->syncing);
         const bool ok = ::fdatasync(file->descriptor()) == 0;
         const auto took = static_cast<std::uint64_t>(
             std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - begun).count());
@@ -138,12 +145,14 @@ void FileEngine::sync(const storage::SyncFile& effect) {
 }
 
 void FileEngine::sync_directory(const storage::SyncDirectory& effect) {
-    std::set<std::string> folders;
-    {
-        const std::lock_guard lock(mutex_);
-        folders.swap(changed_folders_);
-    }
-    enqueue(syncs_, [this, op = effect.op, folders = std::move(folders)] {
+    // One after the other: each covers all names that changed before it was asked for, also those that the one before
+    // it has taken on.
+    enqueue(directory_syncs_, [this, op = effect.op] {
+        std::set<std::string> folders;
+        {
+            const std::lock_guard lock(mutex_);
+            folders.swap(changed_folders_);
+        }
         const bool ok = sync_folders(folders) && ::fsync(directory_) == 0;
         if (!ok) {  // the next time they are tried again
             const std::lock_guard lock(mutex_);
@@ -248,20 +257,17 @@ FileEngine::FilePtr FileEngine::open(const storage::FileName& name, bool creates
 }
 
 /// A file that is closed and opened again may miss that the kernel failed to write it: the error goes to descriptors
-/// that were open then. So the least recently used half goes at once, rarely, after a sync of its own.
+/// that were open then. So only files with nothing unsynced go; with more than that in use the table grows.
 void FileEngine::close_idle() {
     std::vector<std::uint64_t> uses;
-    for (const auto& [name, file] : open_) uses.push_back(file->last_use);
-    std::nth_element(uses.begin(), uses.begin() + static_cast<std::ptrdiff_t>(uses.size() / 2), uses.end());
-    const std::uint64_t middle = uses[uses.size() / 2];
-    for (auto at = open_.begin(); at != open_.end();) {
-        if (at->second->last_use >= middle) {
-            ++at;
-            continue;
-        }
-        if (::fdatasync(at->second->descriptor()) != 0) fail_write(at->first, errno);
-        at = open_.erase(at);
-    }
+    for (const auto& [name, file] : open_)
+        if (file.use_count() == 1 && !file->is_dirty) uses.push_back(file->last_use);
+    if (uses.empty()) return;
+    const auto middle = uses.begin() + static_cast<std::ptrdiff_t>(uses.size() / 2);
+    std::nth_element(uses.begin(), middle, uses.end());
+    std::erase_if(open_, [last_kept = *middle](const auto& each) {
+        return each.second.use_count() == 1 && !each.second->is_dirty && each.second->last_use <= last_kept;
+    });
 }
 
 void FileEngine::fail_write(const storage::FileName& name, int error) {

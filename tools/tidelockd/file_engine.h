@@ -80,6 +80,7 @@ class FileEngine {
     mutable std::mutex mutex_;
     std::condition_variable wake_;
     std::deque<Job> syncs_;
+    std::deque<Job> directory_syncs_;
     std::deque<Job> reads_;
     FileCounters counters_;
     std::set<std::string> changed_folders_;  // since they were synced; the data directory itself aside

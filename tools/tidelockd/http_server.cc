@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/string_body.hpp>
@@ -57,7 +58,7 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
 
     void close() {
         if (!std::exchange(is_open_, false)) return;
-        watch_.cancel();
+        watch_.expires_at(std::chrono::steady_clock::time_point::max());
         stream_.close();
     }
 
@@ -66,7 +67,11 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
         parser_.emplace();
         parser_->body_limit(server_.config_.body_bytes_max);
         parser_->header_limit(kHeaderBytesMax);
-        watch();  // peers have something to say all the time
+        // A peer may have nothing to say for long; whoever is no peer is not waited for.
+        if (broker_)
+            watch_.expires_at(std::chrono::steady_clock::time_point::max());
+        else
+            watch();
         http::async_read(stream_, buffer_, *parser_, [self = shared_from_this()](const ErrorCode& error, std::size_t) {
             if (!self->is_open_) return;
             if (error == http::error::end_of_stream) return self->end({});
@@ -116,8 +121,8 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
 
     void watch() {
         watch_.expires_after(kPatience);
-        watch_.async_wait([self = shared_from_this()](const ErrorCode& cancelled) {
-            if (!cancelled) self->end("too slow");
+        watch_.async_wait([self = shared_from_this(), until = watch_.expiry()](const ErrorCode& cancelled) {
+            if (!cancelled && self->watch_.expiry() == until) self->end("too slow");
         });
     }
 
@@ -130,7 +135,9 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
         const auto broker = broker_;
         HttpServer& server = server_;
         server.sessions_.erase(id_);
-        if (broker && server.on_broker_gone_) server.on_broker_gone_(*broker);
+        const bool is_heard_elsewhere =
+            std::ranges::any_of(server.sessions_, [&](const auto& each) { return each.second->broker_ == broker; });
+        if (broker && !is_heard_elsewhere && server.on_broker_gone_) server.on_broker_gone_(*broker);
     }
 
     HttpServer& server_;

@@ -15,7 +15,7 @@ namespace {
 using boost::asio::ip::tcp;
 using ErrorCode = boost::system::error_code;
 
-constexpr std::size_t kReadAtOnce = 64 << 10;
+constexpr std::size_t kReadAtOnce = 256 << 10;
 constexpr std::size_t kBuffersAtOnce = 64;  // of one vectored write
 constexpr auto kAcceptRetry = std::chrono::milliseconds(100);
 constexpr auto kIdleLook = std::chrono::seconds(1);
@@ -37,7 +37,10 @@ class KafkaListener::Client : public std::enable_shared_from_this<Client> {
             unsent_bytes_ += part.size();
             unsent_.push_back(part);
         }
-        if (!is_writing_) write();
+        if (!is_writing_) {
+            last_written_ = std::chrono::steady_clock::now();
+            write();
+        }
     }
 
     void pause() { is_paused_ = true; }
@@ -58,6 +61,8 @@ class KafkaListener::Client : public std::enable_shared_from_this<Client> {
         const auto patience =
             has_part_of_frame() ? listener_.settings_.slow_request_timeout : listener_.settings_.idle_timeout;
         // Who waits for an answer, or is slow to take one, is not silent; its unsent answers are bounded.
+        const std::chrono::nanoseconds slow(listener_.settings_.slow_request_timeout.value);
+        if (!unsent_.empty()) return now - last_written_ > slow;  // it does not take its answers
         if (is_paused_ || (!has_part_of_frame() && waits_for_answer())) return false;
         return now - last_heard_ > std::chrono::nanoseconds(patience.value);
     }
@@ -69,48 +74,45 @@ class KafkaListener::Client : public std::enable_shared_from_this<Client> {
     [[nodiscard]] bool waits_for_answer() const {
         const auto& connections = listener_.loop_.gateway().connections();
         const auto at = connections.find(id_);
-        return (at != connections.end() && !at->second.pending.empty()) || !unsent_.empty();
+        return at != connections.end() && !at->second.pending.empty();
     }
-    [[nodiscard]] bool may_read() const {
-        return is_open_ && !is_paused_ && !is_reading_ &&
-               unsent_bytes_ <= static_cast<std::size_t>(listener_.settings_.answer_bytes_max);
-    }
+    [[nodiscard]] bool may_read() const { return is_open_ && !is_paused_ && !is_reading_ && has_room_for_answers(); }
     void read_if_wanted() {
-        if (may_read()) take_frames();
+        if (may_read() && !unread_.empty()) take_frames();
         if (may_read()) read();
     }
 
+    /// A client that sends nothing has no buffer of its own: bytes are read once they are there.
     void read() {
         is_reading_ = true;
-        const std::size_t kept = unread_.size();
-        const std::size_t wanted = std::max(kReadAtOnce, std::min(missing_bytes(), std::size_t{1} << 20));
-        unread_.resize(kept + wanted);
-        socket_.async_read_some(boost::asio::buffer(unread_.data() + kept, wanted),
-                                [self = shared_from_this(), kept](const ErrorCode& error, std::size_t count) {
-                                    self->is_reading_ = false;
-                                    self->unread_.resize(kept + count);
-                                    if (!self->is_open_) return;
-                                    if (error) return self->end();
-                                    self->listener_.counters_.bytes_in += count;
-                                    if (kept == 0) self->last_heard_ = std::chrono::steady_clock::now();
-                                    self->read_if_wanted();
-                                });
+        socket_.async_wait(tcp::socket::wait_read,
+                           [self = shared_from_this()](const ErrorCode& error) { self->on_readable(error); });
     }
 
-    /// Of the frame that has begun.
-    [[nodiscard]] std::size_t missing_bytes() const {
-        if (unread_.size() < kafka::kFrameSizeBytes) return 0;
-        const auto size = kafka::frame_size(std::span(unread_).first<kafka::kFrameSizeBytes>(),
-                                            static_cast<std::size_t>(listener_.settings_.request_bytes_max));
-        const std::size_t whole = size.value_or(0) + kafka::kFrameSizeBytes;
-        return whole > unread_.size() ? whole - unread_.size() : 0;
+    void on_readable(const ErrorCode& failed) {
+        is_reading_ = false;
+        if (!is_open_) return;
+        if (failed) return end();
+        std::vector<std::byte>& arrived = listener_.arrived_;
+        ErrorCode error;
+        const std::size_t count = socket_.read_some(boost::asio::buffer(arrived), error);
+        if (error == boost::asio::error::would_block) return read_if_wanted();
+        if (error) return end();
+        if (unread_.empty()) last_heard_ = std::chrono::steady_clock::now();
+        unread_.insert(unread_.end(), arrived.begin(), arrived.begin() + static_cast<std::ptrdiff_t>(count));
+        listener_.counters_.bytes_in += count;
+        read_if_wanted();
+    }
+
+    [[nodiscard]] bool has_room_for_answers() const {
+        return unsent_bytes_ <= static_cast<std::size_t>(listener_.settings_.answer_bytes_max);
     }
 
     /// What a frame brings about may end, pause or resume this connection.
     void take_frames() {
         is_taking_ = true;
         std::size_t at = 0;
-        while (is_open_ && !is_paused_ && unread_.size() - at >= kafka::kFrameSizeBytes) {
+        while (is_open_ && !is_paused_ && has_room_for_answers() && unread_.size() - at >= kafka::kFrameSizeBytes) {
             const std::span<const std::byte> left = std::span(unread_).subspan(at);
             const auto size = kafka::frame_size(left.first<kafka::kFrameSizeBytes>(),
                                                 static_cast<std::size_t>(listener_.settings_.request_bytes_max));
@@ -127,7 +129,7 @@ class KafkaListener::Client : public std::enable_shared_from_this<Client> {
         }
         is_taking_ = false;
         unread_.erase(unread_.begin(), unread_.begin() + static_cast<std::ptrdiff_t>(at));
-        if (unread_.empty() && unread_.capacity() > kReadAtOnce * 4) unread_.shrink_to_fit();
+        if (unread_.empty()) unread_ = {};
     }
 
     void write() {
@@ -166,6 +168,7 @@ class KafkaListener::Client : public std::enable_shared_from_this<Client> {
     std::deque<Bytes> unsent_;
     std::size_t unsent_bytes_ = 0;
     std::chrono::steady_clock::time_point last_heard_;
+    std::chrono::steady_clock::time_point last_written_;
     bool is_open_ = true;
     bool is_paused_ = false;
     bool is_reading_ = false;
@@ -174,7 +177,14 @@ class KafkaListener::Client : public std::enable_shared_from_this<Client> {
 };
 
 KafkaListener::KafkaListener(boost::asio::io_context& io, const Settings& settings, BrokerLoop& loop, EventLog& log)
-    : io_(io), settings_(settings), loop_(loop), log_(log), acceptor_(io), retry_(io), idle_(io) {}
+    : io_(io),
+      settings_(settings),
+      loop_(loop),
+      log_(log),
+      acceptor_(io),
+      retry_(io),
+      idle_(io),
+      arrived_(kReadAtOnce) {}
 
 KafkaListener::~KafkaListener() {
     for (auto& [id, client] : clients_) client->close();
@@ -242,6 +252,7 @@ void KafkaListener::on_accepted(tcp::socket socket) {
     }
     socket.set_option(tcp::no_delay(true), ignored);
     socket.set_option(boost::asio::socket_base::keep_alive(true), ignored);
+    socket.non_blocking(true, ignored);
     ++counters_.accepted;
     const ConnectionId id(++last_id_);
     const std::string host = peer.address().to_string(ignored);
@@ -250,6 +261,12 @@ void KafkaListener::on_accepted(tcp::socket socket) {
     clients_.emplace(id, client);
     loop_.on_client_opened(id, host);
     client->start();
+}
+
+/// Held while it is called: what it does may take it out of the list.
+std::shared_ptr<KafkaListener::Client> KafkaListener::find(ConnectionId connection) const {
+    const auto at = clients_.find(connection);
+    return at == clients_.end() ? nullptr : at->second;
 }
 
 void KafkaListener::forget(ConnectionId connection) {
@@ -274,15 +291,14 @@ void KafkaListener::look_at_idle() {
 
 void KafkaListener::send(const gateway::SendFrame& frame) {
     if (on_answered_) on_answered_(frame.api, frame.took);
-    const auto at = clients_.find(frame.connection);
-    if (at != clients_.end()) at->second->send(frame.frame);
+    if (const auto client = find(frame.connection)) client->send(frame.frame);
 }
 
 void KafkaListener::close(ConnectionId connection, const std::string& why) {
-    const auto at = clients_.find(connection);
-    if (at == clients_.end()) return;
-    log_.write_limited(Level::kWarning, "client-closed", why, {{"client", at->second->peer()}});
-    at->second->close();
+    const auto client = find(connection);
+    if (!client) return;
+    log_.write_limited(Level::kWarning, "client-closed", why, {{"client", client->peer()}});
+    client->close();
     forget(connection);
 }
 
@@ -294,13 +310,11 @@ void KafkaListener::close_all(const std::string& why) {
 }
 
 void KafkaListener::pause(ConnectionId connection) {
-    const auto at = clients_.find(connection);
-    if (at != clients_.end()) at->second->pause();
+    if (const auto client = find(connection)) client->pause();
 }
 
 void KafkaListener::resume(ConnectionId connection) {
-    const auto at = clients_.find(connection);
-    if (at != clients_.end()) at->second->resume();
+    if (const auto client = find(connection)) client->resume();
 }
 
 }  // namespace tidelock::tidelockd

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "tools/tidelockd/broker_loop.h"
 #include "tools/tidelockd/event_log.h"
@@ -58,6 +59,7 @@ class KafkaListener final : public ClientSender {
     void accept();
     void on_accepted(boost::asio::ip::tcp::socket socket);
     void on_accept_failed(const boost::system::error_code& error);
+    [[nodiscard]] std::shared_ptr<Client> find(ConnectionId connection) const;
     void forget(ConnectionId connection);
     void look_at_idle();
 
@@ -68,6 +70,7 @@ class KafkaListener final : public ClientSender {
     boost::asio::ip::tcp::acceptor acceptor_;
     boost::asio::steady_timer retry_;
     boost::asio::steady_timer idle_;
+    std::vector<std::byte> arrived_;  // what one read has brought, of any client
     std::map<ConnectionId, std::shared_ptr<Client>> clients_;
     std::uint64_t last_id_ = 0;
     ClientCounters counters_;

@@ -28,12 +28,20 @@ Result<Settings, std::string> read_settings(const std::string& file) {
     return parse_settings(text, file);
 }
 
-/// A descriptor for each client, segment and peer: as many as the system lets us have.
-void raise_descriptor_limit() {
+/// A descriptor for each client, segment and peer: as many as the system lets us have. Clients get what files, peers
+/// and operators leave, so that they cannot take a descriptor that a segment needs. Empty: there is room for some.
+std::string share_descriptors(Settings& settings) {
+    constexpr rlim_t kOthers = 1'024;
     rlimit limit{};
-    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return {};
     limit.rlim_cur = limit.rlim_max;
     ::setrlimit(RLIMIT_NOFILE, &limit);
+    if (limit.rlim_cur <= kOthers)
+        return fmt::format("only {} open files are allowed: raise the limit above {}", limit.rlim_cur, kOthers);
+    const rlim_t left = limit.rlim_cur - kOthers;
+    if (static_cast<rlim_t>(settings.connections_max) > left)
+        settings.connections_max = static_cast<std::int32_t>(left);
+    return {};
 }
 
 int complain(const std::string& text) {
@@ -53,7 +61,7 @@ int run(const CommandLine& line) {
         return 0;
     }
     std::signal(SIGPIPE, SIG_IGN);
-    raise_descriptor_limit();
+    if (const std::string error = share_descriptors(*settings); !error.empty()) return complain(error);
     auto directory = DataDirectory::open(settings->data_directory);
     if (!directory) return complain(directory.error());
     EventLog log(stderr);

@@ -102,10 +102,9 @@ class PeerLinks::Link : public std::enable_shared_from_this<Link> {
 
     void on_connected() {
         is_connected_ = true;
-        delay_ = kRetryMin;
-        watch_.cancel();
+        watch_.expires_at(std::chrono::steady_clock::time_point::max());
         ++owner_.counters_.connects;
-        owner_.log_.write(Level::kInfo, "peer-connected", {}, {{"peer", std::to_string(peer_.id.value)}});
+        owner_.log_.write_limited(Level::kInfo, "peer-connected", {}, {{"peer", std::to_string(peer_.id.value)}});
         read();
     }
 
@@ -124,6 +123,7 @@ class PeerLinks::Link : public std::enable_shared_from_this<Link> {
                 self->is_writing_ = false;
                 if (error) return self->fail(error.message());
                 self->unsent_bytes_ -= count;
+                if (self->unanswered_ > 0) self->watch(kAnswerTimeout);
                 self->unsent_.erase(self->unsent_.begin(), self->unsent_.begin() + static_cast<std::ptrdiff_t>(taken));
                 if (!self->unsent_.empty()) self->write();
             });
@@ -147,18 +147,20 @@ class PeerLinks::Link : public std::enable_shared_from_this<Link> {
             owner_.log_.write_limited(
                 Level::kWarning, "peer-refused", response_.body(),
                 {{"peer", std::to_string(peer_.id.value)}, {"status", std::to_string(response_.result_int())}});
+        delay_ = kRetryMin;  // it takes what we say: when it breaks, it is worth trying at once
         if (unanswered_ > 0) --unanswered_;
         if (unanswered_ > 0)
             watch(kAnswerTimeout);
         else
-            watch_.cancel();
+            watch_.expires_at(std::chrono::steady_clock::time_point::max());
         read();
     }
 
     void watch(std::chrono::steady_clock::duration patience) {
         watch_.expires_after(patience);
-        watch_.async_wait([self = shared_from_this()](const ErrorCode& cancelled) {
-            if (!cancelled) self->fail("does not answer");
+        // One that has ended already may have its handler on its way.
+        watch_.async_wait([self = shared_from_this(), until = watch_.expiry()](const ErrorCode& cancelled) {
+            if (!cancelled && self->watch_.expiry() == until) self->fail("does not answer");
         });
     }
 
@@ -186,7 +188,8 @@ class PeerLinks::Link : public std::enable_shared_from_this<Link> {
         unsent_bytes_ = 0;
         unanswered_ = 0;
         buffer_.clear();
-        watch_.cancel();
+        resolver_.cancel();
+        watch_.expires_at(std::chrono::steady_clock::time_point::max());
         if (stream_) stream_->close();
         stream_.reset();
     }

@@ -163,10 +163,22 @@ void read_replication(ObjectReader& server, Settings& settings, bool& has_failov
         for (const char* key : {"Leader", "LagMax", "ReplicaLagTimeoutMs"})
             if (is_on && in.has(key)) in.complain(key, "belongs to static replication; Failover is enabled");
     if (is_on) take_members(in, settings);
+    if (is_on && !settings.peers.empty() && settings.peer_listen.port == 0)
+        in.complain("ReplicatePort", "peers need a port that they know, not 0");
+    const auto is_plain = [](unsigned char c) { return c > ' ' && c < 0x7F; };
+    if (!std::ranges::all_of(settings.peer_token, is_plain))
+        in.complain("Token", "is printable ASCII without blanks, as it travels in an HTTP header");
     in.finish();
     if (!is_on) {
-        const Settings alone = default_settings();
-        settings.broker = alone.broker;
+        const broker::Config alone = default_settings().broker;
+        broker.id = alone.id;
+        broker.members = alone.members;
+        broker.preset = alone.preset;
+        broker.role = alone.role;
+        broker.static_leader = alone.static_leader;
+        broker.min_insync_replicas = alone.min_insync_replicas;
+        settings.peer_tls = {};
+        settings.gateway.endpoints.clear();
         settings.peers.clear();
         settings.peer_listen = {};
         has_failover = false;
@@ -186,7 +198,12 @@ void read_metrics(ObjectReader& root, Settings& settings) {
 /// Parts of the seeds' configuration that belong to presets of their own.
 void read_cluster(ObjectReader& parent, std::string_view key, bool has_failover) {
     const nlohmann::json* value = parent.member(key);
-    if (value == nullptr || !value->is_object() || !value->value("Enabled", false)) return;
+    if (value == nullptr) return;
+    if (!value->is_object()) return parent.complain(key, "is an object");
+    const auto enabled = value->find("Enabled");
+    if (enabled == value->end()) return;
+    if (!enabled->is_boolean()) return parent.complain(key, "Enabled is true or false");
+    if (!enabled->get<bool>()) return;
     parent.complain(key, has_failover
                              ? "cannot be combined with Server.Replication.Failover: a replication group holds "
                                "one set of data, a cluster splits it (G6)"
@@ -206,6 +223,8 @@ void read_limits(ObjectReader& server, Settings& settings) {
         milliseconds(integer(server, "GroupInitialRebalanceDelayMs", {0, 60'000}, 3'000));
     if (settings.broker.segment_bytes_max < settings.broker.batch_bytes_max)
         server.complain("SegmentBytes", "is below MaxBatchBytes");
+    if (server.has("Replication") && settings.broker.batch_bytes_max > (32 << 20))
+        server.complain("MaxBatchBytes", "is above 33554432, more than brokers send to each other at once");
     if (settings.request_bytes_max < settings.broker.batch_bytes_max)
         server.complain("MaxRequestBytes", "is below MaxBatchBytes");
 }
