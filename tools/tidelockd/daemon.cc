@@ -86,15 +86,17 @@ std::string Daemon::start() {
     if (has_peers) {
         const auto body_max = static_cast<std::size_t>(settings_.broker.fetch_bytes_max) * 4 + (64U << 20U);
         peer_server_ = std::make_unique<HttpServer>(
-            io_, HttpServerConfig{"peers", settings_.peer_listen, body_max, 256, *server_tls}, log_,
-            [this](const HttpRequest& request) { return on_peer_request(request); },
+            io_,
+            HttpServerConfig{"peers", settings_.peer_listen, body_max, 256, *server_tls,
+                             [this](const HttpRequest& request) { return admit_peer(request); }},
+            log_, [this](const HttpRequest& request) { return on_peer_request(request); },
             [this](BrokerId gone) { loop_.on_peer_disconnected(gone); });
         if (std::string error = peer_server_->listen(); !error.empty())
             return "Server.Replication.ReplicatePort: " + error;
     }
     if (settings_.metrics_listen.port != 0) {
         operator_server_ = std::make_unique<HttpServer>(
-            io_, HttpServerConfig{"metrics", settings_.metrics_listen, kOperatorBodyMax, 64, nullptr}, log_,
+            io_, HttpServerConfig{"metrics", settings_.metrics_listen, kOperatorBodyMax, 64, nullptr, {}}, log_,
             [this](const HttpRequest& request) { return on_operator_request(request); });
         if (std::string error = operator_server_->listen(); !error.empty()) return "Metrics.Port: " + error;
     }
@@ -119,13 +121,14 @@ bool Daemon::is_authorized(const HttpRequest& request) const {
     return settings_.peer_token.empty() || is_same_secret(request.bearer_token, settings_.peer_token);
 }
 
+std::optional<HttpAnswer> Daemon::admit_peer(const HttpRequest& request) {
+    if (is_authorized(request)) return std::nullopt;
+    log_.write_limited(Level::kWarning, "wrong-token", "a request with another token than ours was refused",
+                       {{"from", request.from}, {"path", request.path}});
+    return plain(401, "the token is wrong or missing: Server.Replication.Token has to be the same on all brokers\n");
+}
+
 HttpAnswer Daemon::on_peer_request(const HttpRequest& request) {
-    if (!is_authorized(request)) {
-        log_.write_limited(Level::kWarning, "wrong-token", "a request with another token than ours was refused",
-                           {{"from", request.from}, {"path", request.path}});
-        return plain(401,
-                     "the token is wrong or missing: Server.Replication.Token has to be the same on all brokers\n");
-    }
     if (request.path == "/replication/status" && request.method == "GET") return json(status_json(loop_.broker()));
     if (!is_peer_route(request.path)) return plain(404, "no such route\n");
     if (request.method != "POST") return plain(405, "messages between brokers are posted\n");

@@ -27,6 +27,8 @@ class Daemon {
     [[nodiscard]] int run();
 
   private:
+    /// Who does not know the token is turned away, before anything it sends is read.
+    [[nodiscard]] std::optional<HttpAnswer> admit_peer(const HttpRequest& request);
     [[nodiscard]] HttpAnswer on_peer_request(const HttpRequest& request);
     [[nodiscard]] HttpAnswer on_operator_request(const HttpRequest& request);
     [[nodiscard]] bool is_authorized(const HttpRequest& request) const;

@@ -72,31 +72,50 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
             watch_.expires_at(std::chrono::steady_clock::time_point::max());
         else
             watch();
+        http::async_read_header(stream_, buffer_, *parser_,
+                                [self = shared_from_this()](const ErrorCode& error, std::size_t) {
+                                    if (!self->is_open_) return;
+                                    if (error == http::error::end_of_stream) return self->end({});
+                                    if (error) return self->end(error.message());
+                                    self->on_header();
+                                });
+    }
+
+    /// Nothing is kept of what a stranger sends.
+    void on_header() {
+        watch();
+        request_ = head_of(parser_->get());
+        keeps_alive_ = parser_->get().keep_alive();
+        if (const auto refusal = server_.config_.admit ? server_.config_.admit(request_) : std::nullopt) {
+            keeps_alive_ = false;
+            return write(*refusal, parser_->get().version());
+        }
         http::async_read(stream_, buffer_, *parser_, [self = shared_from_this()](const ErrorCode& error, std::size_t) {
             if (!self->is_open_) return;
-            if (error == http::error::end_of_stream) return self->end({});
             if (error) return self->end(error.message());
             self->answer();
         });
     }
 
-    void answer() {
-        const auto& received = parser_->get();
+    [[nodiscard]] HttpRequest head_of(const RequestParser::value_type& received) const {
         HttpRequest request;
         request.method = view_of(received.method_string());
         const std::string_view target = view_of(received.target());
         request.path = target.substr(0, target.find('?'));
         request.from = from_;
         request.broker = broker_of(view_of(received[std::string(kBrokerHeader)]));
-        std::string_view authorization = view_of(received[http::field::authorization]);
+        const std::string_view authorization = view_of(received[http::field::authorization]);
         constexpr std::string_view kBearer = "Bearer ";
         if (authorization.starts_with(kBearer)) request.bearer_token = authorization.substr(kBearer.size());
-        request.body = Bytes::copy_of(std::span(received.body()));
-        keeps_alive_ = received.keep_alive();
-        const HttpAnswer answered = server_.handler_(request);
+        return request;
+    }
+
+    void answer() {
+        request_.body = Bytes::copy_of(std::span(parser_->get().body()));
+        const HttpAnswer answered = server_.handler_(request_);
         if (!is_open_) return;
-        if (answered.status == 204) broker_ = request.broker;
-        write(answered, received.version());
+        if (answered.status == 204) broker_ = request_.broker;
+        write(answered, parser_->get().version());
     }
 
     void write(const HttpAnswer& answered, unsigned version) {
@@ -147,6 +166,7 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
     boost::asio::steady_timer watch_;
     boost::beast::flat_buffer buffer_;
     std::optional<RequestParser> parser_;
+    HttpRequest request_;
     http::response<http::string_body> response_;
     std::optional<BrokerId> broker_;  // that has spoken here, and was believed
     bool keeps_alive_ = true;

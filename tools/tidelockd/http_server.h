@@ -37,6 +37,8 @@ struct HttpServerConfig {
     std::size_t body_bytes_max = 0;
     std::size_t connections_max = 64;
     std::shared_ptr<ssl::context> tls;
+    /// Looks at a request before its body is read; an answer turns it away. None: everybody is let in.
+    std::function<std::optional<HttpAnswer>(const HttpRequest&)> admit;
 };
 
 class HttpServer {
