@@ -16,6 +16,17 @@ std::vector<GroupProtocol> copies_of(const std::vector<GroupProtocol>& protocols
     return copies;
 }
 
+/// What a member says of itself when it joins, for the first time or again.
+void take_down(GroupMember& member, const ClientRef& client, const JoinGroupRequest& request) {
+    member.joining = client;
+    member.client_id = request.client_id;
+    member.client_host = request.client_host;
+    member.session_timeout = request.session_timeout;
+    member.rebalance_timeout = request.rebalance_timeout;
+    member.may_skip_assignment = request.may_skip_assignment;
+    if (member.protocols != request.protocols) member.protocols = copies_of(request.protocols);
+}
+
 std::size_t bytes_of(const JoinGroupRequest& request) {
     std::size_t bytes = request.client_id.size() + request.client_host.size() + request.protocol_type.size();
     for (const GroupProtocol& each : request.protocols) bytes += each.name.size() + each.metadata.size();
@@ -98,13 +109,7 @@ void GroupCoordinator::Story::add_member(std::string id, const ClientRef& client
     GroupMember member;
     member.id = id;
     member.instance = request.instance;
-    member.client_id = request.client_id;
-    member.client_host = request.client_host;
-    member.session_timeout = request.session_timeout;
-    member.rebalance_timeout = request.rebalance_timeout;
-    member.protocols = copies_of(request.protocols);
-    member.joining = client;
-    member.may_skip_assignment = request.may_skip_assignment;
+    take_down(member, client, request);
     member.session_ends = now + request.session_timeout;
     if (group.members.empty()) {
         group.protocol_type = request.protocol_type;
@@ -126,11 +131,7 @@ void GroupCoordinator::Story::join_again(GroupMember& member, const ClientRef& c
     const bool says_news = member.protocols != request.protocols;
     if (member.joining) refuse_join(*member.joining, ErrorCode::kRebalanceInProgress, member.id);
     if (member.syncing) refuse_sync(member, ErrorCode::kRebalanceInProgress);
-    member.joining = client;
-    member.session_timeout = request.session_timeout;
-    member.rebalance_timeout = request.rebalance_timeout;
-    member.may_skip_assignment = request.may_skip_assignment;
-    if (says_news) member.protocols = copies_of(request.protocols);
+    take_down(member, client, request);
     switch (group.state) {
         case GroupState::kPreparingRebalance:
             return complete_join_if_ready();
@@ -159,13 +160,7 @@ void GroupCoordinator::Story::replace_instance(GroupMember& old, const ClientRef
     const std::string old_id = member.id;
     group.members.erase(old_id);
     member.id = coordinator.new_member_id(request.instance);
-    member.client_id = request.client_id;
-    member.client_host = request.client_host;
-    member.session_timeout = request.session_timeout;
-    member.rebalance_timeout = request.rebalance_timeout;
-    member.may_skip_assignment = request.may_skip_assignment;
-    member.protocols = copies_of(request.protocols);
-    member.joining = client;
+    take_down(member, client, request);
     group.instances[member.instance] = member.id;
     if (group.leader == old_id) group.leader = member.id;
     GroupMember& kept = group.members.emplace(member.id, std::move(member)).first->second;
