@@ -163,7 +163,19 @@ void ConfirmedWriters::on_observation(const broker::Observation& observation) {
         cut(truncated->partition, truncated->to);
     } else if (const auto* reset = std::get_if<broker::LogReset>(&observation)) {
         logs_.erase(reset->partition);
+    } else if (const auto* dropped = std::get_if<broker::TopicDropped>(&observation)) {
+        forget_from(dropped->topic, PartitionIndex(0));
+    } else if (const auto* shrunk = std::get_if<broker::TopicShrunk>(&observation)) {
+        forget_from(shrunk->topic, PartitionIndex(shrunk->partitions));
     }
+}
+
+/// A copy that comes back after its topic was dropped here begins without records.
+void ConfirmedWriters::forget_from(TopicId topic, PartitionIndex first) {
+    const auto begin = logs_.lower_bound(TopicPartition{topic, first});
+    auto end = begin;
+    while (end != logs_.end() && end->first.topic == topic) ++end;
+    logs_.erase(begin, end);
 }
 
 FlatMap<ProducerId, Offset> ConfirmedWriters::of(TopicPartition tp) const {

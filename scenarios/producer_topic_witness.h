@@ -37,6 +37,7 @@ class ConfirmedWriters {
     void write(TopicPartition tp, const broker::BatchSummary& batch);
     void confirm(TopicPartition tp, Offset high_watermark);
     void cut(TopicPartition tp, Offset end);
+    void forget_from(TopicId topic, PartitionIndex first);
 
     FlatMap<TopicPartition, Log> logs_;
 };

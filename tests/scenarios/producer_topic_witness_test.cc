@@ -149,3 +149,22 @@ TEST_CASE("a producer that is known has to be known as it was seen to be confirm
     group.leading.partitions.at(group.tp).producers.clear();  // forgotten is not wrong
     REQUIRE_FALSE(is_misremembered());
 }
+
+TEST_CASE("what was seen to be confirmed is forgotten with the copy that held it") {
+    ConfirmedWriters writers;
+    const TopicPartition first{TopicId(5), PartitionIndex(0)};
+    const TopicPartition second{TopicId(5), PartitionIndex(1)};
+    const TopicPartition other{TopicId(6), PartitionIndex(0)};
+    broker::BatchSummary batch{};
+    batch.producer_id = ProducerId(77);
+    for (const TopicPartition& tp : {first, second, other}) {
+        writers.on_observation(broker::BatchAppended{tp, batch, true});
+        writers.on_observation(broker::HighWatermarkAdvanced{tp, LeaderEpoch(1), Offset(1), true});
+    }
+    writers.on_observation(broker::TopicShrunk{TopicId(5), 1});
+    CHECK(writers.of(first).size() == 1);
+    CHECK(writers.of(second).empty());
+    writers.on_observation(broker::TopicDropped{TopicId(5)});
+    CHECK(writers.of(first).empty());
+    CHECK(writers.of(other).size() == 1);
+}
