@@ -50,7 +50,7 @@ struct Group {
     bool operator==(const Group&) const = default;
 };
 
-/// What `candidates` the members have in common: the one most of them like best, of equals the leader's best. Empty:
+/// Of the protocols that all members understand, the one most of them like best, of equals the leader's best. Empty:
 /// none.
 [[nodiscard]] std::string chosen_protocol(const Group& group);
 /// Whether a member with these protocols leaves the group one that all understand.

@@ -10,7 +10,7 @@
 namespace tidelock::gateway {
 namespace {
 
-/// Which settings of ours a Kafka client can give, under their names there.
+/// config_type of every setting told: text.
 constexpr std::int8_t kStringType = 2;
 
 std::int16_t replication_factor(const GatewayConfig& config) {

@@ -48,11 +48,6 @@ storage::WriteFailure failure_of(int error) {
     return is_full ? storage::WriteFailure::kFull : storage::WriteFailure::kError;
 }
 
-/// What was read, in storage of its own.
-Bytes bytes_of(std::span<const std::byte> content) {
-    return Bytes::copy_of(content);
-}
-
 }  // namespace
 
 /// A descriptor, shared by the loop and whoever syncs or reads the file right now.
@@ -215,7 +210,7 @@ void FileEngine::read(const storage::ReadFile& effect) {
     std::vector<std::byte> cached(length);
     const ssize_t quick = read_at(file->descriptor(), cached, effect.position, RWF_NOWAIT);
     if (quick == static_cast<ssize_t>(length)) {
-        post_(storage::FileReadDone{effect.op, bytes_of(cached)});
+        post_(storage::FileReadDone{effect.op, Bytes::copy_of(cached)});
         const std::lock_guard lock(mutex_);
         counters_.bytes_read += length;
         return;
@@ -229,7 +224,7 @@ void FileEngine::read(const storage::ReadFile& effect) {
             if (count > 0) counters_.bytes_read += static_cast<std::uint64_t>(count);
         }
         if (count < 0) return post_(storage::FileReadDone{op, Failure<storage::ReadError>(storage::ReadError::kIo)});
-        post_(storage::FileReadDone{op, bytes_of(std::span(content).first(static_cast<std::size_t>(count)))});
+        post_(storage::FileReadDone{op, Bytes::copy_of(std::span(content).first(static_cast<std::size_t>(count)))});
     });
 }
 

@@ -12,6 +12,7 @@
 #include <chrono>
 #include <utility>
 
+#include "tools/tidelockd/listening.h"
 #include "tools/tidelockd/peer_routes.h"
 
 namespace tidelock::tidelockd {
@@ -188,17 +189,7 @@ HttpServer::~HttpServer() {
 }
 
 std::string HttpServer::listen() {
-    ErrorCode error;
-    tcp::resolver resolver(io_);
-    const auto found =
-        resolver.resolve(config_.listen.host, std::to_string(config_.listen.port), tcp::resolver::passive, error);
-    if (error) return fmt::format("{} cannot be resolved: {}", config_.listen.host, error.message());
-    const tcp::endpoint endpoint = found.begin()->endpoint();
-    acceptor_.open(endpoint.protocol(), error);
-    if (!error) acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
-    if (!error) acceptor_.bind(endpoint, error);
-    if (!error) acceptor_.listen(boost::asio::socket_base::max_listen_connections, error);
-    if (error) return fmt::format("{} cannot be listened to: {}", to_text(config_.listen), error.message());
+    if (std::string error = listen_on(acceptor_, config_.listen); !error.empty()) return error;
     accept();
     return {};
 }

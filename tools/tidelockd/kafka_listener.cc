@@ -9,6 +9,8 @@
 #include <deque>
 #include <utility>
 
+#include "tools/tidelockd/listening.h"
+
 namespace tidelock::tidelockd {
 namespace {
 
@@ -191,17 +193,8 @@ KafkaListener::~KafkaListener() {
 }
 
 std::string KafkaListener::listen() {
-    const HostPort& address = settings_.client_listen;
-    ErrorCode error;
-    tcp::resolver resolver(io_);
-    const auto found = resolver.resolve(address.host, std::to_string(address.port), tcp::resolver::passive, error);
-    if (error) return fmt::format("Server.Host: {} cannot be resolved: {}", address.host, error.message());
-    const tcp::endpoint endpoint = found.begin()->endpoint();
-    acceptor_.open(endpoint.protocol(), error);
-    if (!error) acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
-    if (!error) acceptor_.bind(endpoint, error);
-    if (!error) acceptor_.listen(boost::asio::socket_base::max_listen_connections, error);
-    if (error) return fmt::format("Server.Port: {} cannot be listened to: {}", to_text(address), error.message());
+    if (std::string error = listen_on(acceptor_, settings_.client_listen); !error.empty())
+        return "Server.Host, Server.Port: " + error;
     accept();
     look_at_idle();
     return {};
