@@ -22,7 +22,8 @@ std::optional<CachedBatches> TailCache::find(Offset from, Offset up_to, std::siz
         std::ranges::partition_point(entries_, [&](const CachedBatches& e) { return e.next_offset <= from; });
     std::size_t size = first->batches.size();
     auto end = first + 1;
-    while (end != entries_.end() && end->base_offset < up_to && size + end->batches.size() <= bytes_max) {
+    // One that reaches past `up_to` would hide those before it from a reader who may not see it (I7).
+    while (end != entries_.end() && end->next_offset <= up_to && size + end->batches.size() <= bytes_max) {
         size += end->batches.size();
         ++end;
     }

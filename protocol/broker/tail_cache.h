@@ -24,8 +24,8 @@ class TailCache {
 
     /// One batch, which must continue the newest one; otherwise the cache starts over with it.
     void append(Offset base_offset, Offset next_offset, Bytes batch);
-    /// Whole batches from the one holding `from` on, those that start below `up_to`, at most `bytes_max` but at least
-    /// one. Empty: `from` is older than what is cached, and the log has to be read.
+    /// Whole batches from the one holding `from` on, those that end by `up_to`, at most `bytes_max`; the first of them
+    /// whatever its end and size. Empty: `from` is older than what is cached, and the log has to be read.
     [[nodiscard]] std::optional<CachedBatches> find(Offset from, Offset up_to, std::size_t bytes_max) const;
     /// The log was cut: nothing at or past `end_offset` stays.
     void truncate(Offset end_offset);
