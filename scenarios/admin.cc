@@ -11,6 +11,7 @@ namespace {
 
 using clients::ErrorCode;
 
+constexpr std::uint64_t kLooksMax = 12;
 constexpr int kTriesMax = 5;
 
 class Admin {
@@ -152,7 +153,18 @@ class Admin {
         const CallReply reply =
             client_.await_leader_call(clients::DeleteRecordsRequest{name, before}, client_.call_timeout());
         client_.end_call(reply.outcome());
+        if (reply.is_ok()) watch_log_start(name, random);
         return reply.is_ok();
+    }
+
+    /// Somebody has to ask the moment that another leader opens, or nobody sees that it has not heard of a deletion
+    /// (L7).
+    void watch_log_start(const clients::PartitionName& name, sim::Rng& random) {
+        const std::uint64_t looks = random.below(kLooksMax + 1);
+        for (std::uint64_t look = 0; look < looks; ++look) {
+            if (!client_.await_pause(client_.retry_pause())) return;
+            await_listed(name, clients::OffsetAt::kLogStart);
+        }
     }
 
     bool await_transfer(sim::Rng& random) {

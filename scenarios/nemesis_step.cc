@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::uint64_t kDelayMaxUs = 30'000;
 
-/// Elections stand twice: everything that a new leader does not know yet is at stake there.
+/// Elections stand twice: everything that a new leader does not know yet is at stake there. So do renewals, thrice:
+/// between one and the reset that follows, damage is known from the record alone (L4).
 constexpr std::size_t kTurningPoints[] = {
     observation_index<broker::VoteGranted>(),
     observation_index<broker::RaftLeaderElected>(),
@@ -32,6 +33,9 @@ constexpr std::size_t kTurningPoints[] = {
     observation_index<broker::InSyncSetProposed>(),
     observation_index<broker::InSyncSetCommitted>(),
     observation_index<broker::AcknowledgementSetChanged>(),
+    observation_index<broker::DamageFound>(),
+    observation_index<broker::DataIncarnationRenewed>(),
+    observation_index<broker::DataIncarnationRenewed>(),
     observation_index<broker::DataIncarnationRenewed>(),
     observation_index<broker::Started>(),
     observation_index<broker::BatchAppended>(),

@@ -99,6 +99,26 @@ TEST_CASE(
     REQUIRE(group.untold().empty());
 }
 
+TEST_CASE("whom only a header names that no checksum was asked about is nobody that has to be told", "[L4]") {
+    Settled group;
+    const auto recovered = [&](std::int64_t unverified_end) {
+        broker::BatchSummary batch{};
+        batch.producer_id = ProducerId(77);
+        broker::LogRecovered log{};
+        log.partition = group.tp;
+        log.high_watermark = Offset(1);
+        log.batches = {batch};
+        log.unverified_end_offset = Offset(unverified_end);
+        group.writers = {};
+        group.writers.on_observation(log);
+    };
+    group.move_log_start(Offset(1));
+    recovered(0);
+    REQUIRE(group.untold().size() == 1);
+    recovered(1);
+    REQUIRE(group.untold().empty());
+}
+
 TEST_CASE("a log start that a client was told has to be in the topic of producers") {
     Settled group;
     const auto untold = group.untold({{group.tp, Offset(2)}});
