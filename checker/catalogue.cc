@@ -32,6 +32,9 @@ constexpr std::array kCatalogue{
                   "per idempotent producer the confirmed log has no duplicate, no gap and no reordering"},
     InvariantInfo{InvariantId::kOffsetsMonotonic, "V14", "offsets-monotonic",
                   "a committed group offset never goes back except by an explicit commit of a lower one"},
+    InvariantInfo{InvariantId::kGroupFencing, "T4", "group-fencing",
+                  "nothing is done in the name of a membership that a later generation of its group has left behind, "
+                  "and members are told what their leader gave them"},
     InvariantInfo{
         InvariantId::kProgress, "V16", "progress",
         "once faults stop: a leader, a full in-sync set, writable partitions, copies level, consumers at the end, "

@@ -18,6 +18,7 @@ enum class InvariantId : std::uint8_t {
     kRaftSafety,            // V8
     kProducerOrder,         // V10
     kOffsetsMonotonic,      // V14
+    kGroupFencing,          // T4
     kProgress,              // V16
     kDeterministic,         // V17, judged by the runner
     kNoStaleAck,            // V18

@@ -10,6 +10,7 @@
 #include "checker/cluster_view.h"
 #include "checker/committed_stable.h"
 #include "checker/cut_safe.h"
+#include "checker/group_fencing.h"
 #include "checker/invariant.h"
 #include "checker/isr_complete.h"
 #include "checker/leader_completeness.h"
@@ -45,6 +46,7 @@ struct Checker::Parts {
     CheckQuorum check_quorum;
     ProducerOrder producer_order;
     OffsetsMonotonic offsets_monotonic;
+    GroupFencing group_fencing;
     NoStaleAck no_stale_ack;
     CutSafe cut_safe;
     ClientHistory client_history;
@@ -276,7 +278,13 @@ struct Checker::CallHearing {
         parts.producer_order.judge(call, o, parts.log, excused);
     }
     void operator()(const FetchCall& o) const { parts.client_history.judge(call, o, parts.log, excused); }
-    void operator()(const OffsetCommitCall& o) const { parts.offsets_monotonic.judge(call, o); }
+    void operator()(const OffsetCommitCall& o) const {
+        parts.offsets_monotonic.judge(call, o);
+        parts.group_fencing.judge(call, o, parts.log);
+    }
+    void operator()(const JoinGroupCall& o) const { parts.group_fencing.judge(call, o, parts.log); }
+    void operator()(const SyncGroupCall& o) const { parts.group_fencing.judge(call, o, parts.log); }
+    void operator()(const HeartbeatCall& o) const { parts.group_fencing.judge(call, o, parts.log); }
     void operator()(const OffsetFetchCall& o) const { parts.offsets_monotonic.judge(call, o, excused); }
     void operator()(const DeleteTopicCall& o) const {
         parts.client_history.judge(call, o);
@@ -306,6 +314,8 @@ void Checker::at_end(std::int64_t time_ns, const FinalView& view) {
     }
     parts.client_history.judge_at_end(time_ns, parts.view.settings(), view, parts.log, parts.excused_losses());
     parts.offsets_monotonic.judge_at_end(parts.log);
+    parts.group_fencing.judge_at_end(time_ns, parts.log);
+    parts.group_fencing.judge_at_end(time_ns, parts.log);
     if (!view.judge_progress) return;
     for (const std::string& unmet : unmet_expectations(parts.view.settings(), view)) {
         parts.log.report(InvariantId::kProgress, time_ns, fmt::format("faults have stopped, but {}", unmet));

@@ -19,6 +19,11 @@ using ClientTopic = Tagged<struct ClientTopicTag, std::int32_t>;
 /// The runner's number of a consumer group id.
 using ClientGroup = Tagged<struct ClientGroupTag, std::int32_t>;
 
+/// The runner's number of the id that a coordinator gave to a member of a consumer group.
+using GroupMember = Tagged<struct GroupMemberTag, std::int32_t>;
+/// The runner's number of a static member's name.
+using GroupInstance = Tagged<struct GroupInstanceTag, std::int32_t>;
+
 struct ClientPartition {
     ClientTopic topic;
     PartitionIndex partition;
@@ -57,15 +62,53 @@ struct FetchCall {
     Offset high_watermark;
     std::optional<Offset> refused_log_start = std::nullopt;  // refused as out of range: where the log was said to start
 };
+/// In whose name something is asked of a group.
+struct Membership {
+    GroupMember member;
+    std::int32_t generation = -1;
+    constexpr auto operator<=>(const Membership&) const = default;
+};
 struct OffsetCommitCall {
     ClientGroup group;
     ClientPartition partition;
     Offset offset;
+    std::optional<Membership> as = std::nullopt;  // none: not as a member
 };
 struct OffsetFetchCall {
     ClientGroup group;
     ClientPartition partition;
     std::optional<Offset> offset;  // none: "no offset committed"
+};
+/// A member as the one that leads its generation is told of it.
+struct GroupPeer {
+    GroupMember member;
+    std::optional<GroupInstance> instance;  // of a static member
+    bool operator==(const GroupPeer&) const = default;
+};
+struct JoinGroupCall {
+    ClientGroup group;
+    std::optional<GroupInstance> instance;  // of a static member
+    Membership joined;                      // when ok
+    BrokerId coordinator;                   // who answered, when ok
+    std::vector<GroupPeer> peers;           // when ok, told to the leader of the generation only
+};
+/// What the leading member gives to another.
+struct GroupShare {
+    GroupMember member;
+    std::optional<GroupInstance> instance;  // of a static member
+    std::vector<TopicPartition> partitions;
+};
+struct SyncGroupCall {
+    ClientGroup group;
+    Membership as;
+    std::optional<GroupInstance> instance;  // of a static member
+    std::vector<GroupShare> given;          // by the leader of the generation
+    std::vector<TopicPartition> told;       // when ok
+};
+struct HeartbeatCall {
+    ClientGroup group;
+    Membership as;
+    BrokerId coordinator;  // who answered, when ok
 };
 /// A new producer id was asked for (raising the epoch of an old one is no such call).
 struct InitProducerIdCall {
@@ -99,7 +142,8 @@ struct ClientCall {
     std::int64_t returned_ns;
     Outcome outcome;
     std::variant<ProduceCall, FetchCall, OffsetCommitCall, OffsetFetchCall, CreateTopicCall, DeleteTopicCall,
-                 GrowTopicCall, DeleteRecordsCall, ListOffsetsCall, InitProducerIdCall>
+                 GrowTopicCall, DeleteRecordsCall, ListOffsetsCall, InitProducerIdCall, JoinGroupCall, SyncGroupCall,
+                 HeartbeatCall>
         operation;
 };
 

@@ -30,7 +30,7 @@ class ViolationLog {
     [[nodiscard]] std::int64_t count_of(InvariantId invariant) const;
 
   private:
-    static constexpr std::size_t kInvariants = 15;
+    static constexpr std::size_t kInvariants = 16;
     static constexpr std::int64_t kKeptMax = 4;  // of one invariant
 
     std::vector<Violation> kept_;

@@ -54,4 +54,12 @@ checker::ClientGroup CallLog::group_number(std::string_view name) {
     return checker::ClientGroup(number_in(groups_, name));
 }
 
+checker::GroupMember CallLog::member_number(std::string_view id) {
+    return checker::GroupMember(number_in(members_, id));
+}
+
+checker::GroupInstance CallLog::instance_number(std::string_view name) {
+    return checker::GroupInstance(number_in(instances_, name));
+}
+
 }  // namespace tidelock::scenarios

@@ -44,6 +44,8 @@ class CallLog {
 
     checker::ClientTopic topic_number(std::string_view name);
     checker::ClientGroup group_number(std::string_view name);
+    checker::GroupMember member_number(std::string_view id);
+    checker::GroupInstance instance_number(std::string_view name);
     [[nodiscard]] checker::ClientPartition partition_number(std::string_view topic, PartitionIndex partition) {
         return {topic_number(topic), partition};
     }
@@ -54,6 +56,8 @@ class CallLog {
     std::map<Lane, checker::ClientCall> pending_;
     std::vector<std::string> topics_;
     std::vector<std::string> groups_;
+    std::vector<std::string> members_;
+    std::vector<std::string> instances_;
     std::int64_t next_call_ = 1;
     bool is_closed_ = false;
 };

@@ -16,6 +16,17 @@ std::string text_of(const checker::ClientPartition& partition) {
     return fmt::format("topic {}-{}", partition.topic.value, partition.partition.value);
 }
 
+std::string text_of(const checker::Membership& membership) {
+    return fmt::format("member {} generation {}", membership.member.value, membership.generation);
+}
+
+std::string text_of(const std::vector<TopicPartition>& partitions) {
+    std::string text;
+    for (const TopicPartition& each : partitions)
+        text += fmt::format("{}{:x}-{}", text.empty() ? "" : " ", each.topic.value, each.partition.value);
+    return text.empty() ? "nothing" : text;
+}
+
 struct OperationText {
     std::string operator()(const checker::ProduceCall& call) const {
         std::string text = fmt::format("produce {} {:x} acks {}", text_of(call.partition), fmt::join(call.values, " "),
@@ -34,11 +45,25 @@ struct OperationText {
                            call.records.size(), call.high_watermark.value);
     }
     std::string operator()(const checker::OffsetCommitCall& call) const {
-        return fmt::format("commit group {} {} at {}", call.group.value, text_of(call.partition), call.offset.value);
+        return fmt::format("commit group {} {} at {}{}", call.group.value, text_of(call.partition), call.offset.value,
+                           call.as ? " as " + text_of(*call.as) : "");
     }
     std::string operator()(const checker::OffsetFetchCall& call) const {
         return fmt::format("committed offset of group {} {}: {}", call.group.value, text_of(call.partition),
                            call.offset ? fmt::format("{}", call.offset->value) : "none");
+    }
+    std::string operator()(const checker::JoinGroupCall& call) const {
+        return fmt::format("join group {}: {} by broker {}", call.group.value, text_of(call.joined),
+                           call.coordinator.value);
+    }
+    std::string operator()(const checker::SyncGroupCall& call) const {
+        std::string text = fmt::format("sync group {} as {}", call.group.value, text_of(call.as));
+        for (const checker::GroupShare& share : call.given)
+            text += fmt::format(", gives member {}: {}", share.member.value, text_of(share.partitions));
+        return text + ", told: " + text_of(call.told);
+    }
+    std::string operator()(const checker::HeartbeatCall& call) const {
+        return fmt::format("heartbeat group {} as {}", call.group.value, text_of(call.as));
     }
     std::string operator()(const checker::CreateTopicCall& call) const {
         return fmt::format("create topic {} with {} partitions", call.topic.value, call.partitions);

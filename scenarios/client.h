@@ -20,10 +20,11 @@ struct Plan;
 
 /// What the nemesis tells a client to do; the client takes it when it comes to it.
 struct ClientOrders {
-    std::int32_t crash_count = 0;      // producer: die between send and acknowledgement, so many times
+    std::int32_t crash_count = 0;      // producer, member: die (a producer before it is answered), so many times
     std::int64_t zombie_until_ns = 0;  // producer: be replaced, and come back at this time
-    std::int64_t silent_until_ns = 0;  // consumer: read nothing until this time
+    std::int64_t silent_until_ns = 0;  // consumer, member: do nothing until this time
     std::int32_t reconnect_count = 0;  // consumer: drop the connection, so many times
+    std::int32_t leave_count = 0;      // member of a group: leave it, so many times
 };
 
 /// What all clients of a schedule share.
@@ -34,7 +35,8 @@ struct Workload {
     bool are_producers_done = false;            // told: write no more
     std::vector<ClientOrders> producer_orders;  // by position in the plan
     std::vector<ClientOrders> consumer_orders;
-    std::int64_t orders_taken[4] = {};  // crashes, zombies, silences, reconnects: counted as faults delivered
+    std::vector<ClientOrders> member_orders;
+    std::int64_t orders_taken[7] = {};  // in the order of fault_counts.cc: counted as faults delivered
 };
 
 /// A topic as a client knows it.
@@ -69,7 +71,8 @@ class Client {
     /// Asks whom it takes for the leader; follows up to three hints, else tries each host in turn (G7). Only refusals
     /// that changed nothing are passed on to the next host.
     CallReply await_leader_call(const clients::RequestBody& body, Duration timeout);
-    /// Whom it asks first.
+    /// Whom it asks first; after an answer, who gave it.
+    [[nodiscard]] BrokerId target() const { return target_; }
     void set_target(BrokerId broker) { target_ = broker; }
     /// Sends without waiting for the answer; the connection is dropped right after, as by a crash.
     void send_and_forget(const clients::RequestBody& body);

@@ -34,6 +34,13 @@ void run_consumer(Client& client, const ConsumerPlan& plan, std::size_t position
 /// Commits rising offsets for its group and reads them back (V14).
 void run_committer(Client& client, const CommitterPlan& plan, std::uint64_t seed);
 
+/// What a consumer group has been told is committed, kept outside the stories of its members.
+struct GroupProgress {
+    std::map<TopicPartition, Offset> committed;
+};
+/// Joins its group, reads and commits the partitions that it is assigned, and joins again whenever it is told to (T4).
+void run_group_member(Client& client, const MemberPlan& plan, std::size_t position, GroupProgress& progress);
+
 /// Asks every broker in turn what it takes for true (V22).
 void run_status_poller(Client& client, const PollerPlan& plan);
 

@@ -81,6 +81,7 @@ Cluster::Cluster(const Plan& plan, sim::DigestRecording recording)
     workload_.broker_count = static_cast<std::int32_t>(plan.settings[Setting::kBrokers]);
     workload_.producer_orders.resize(plan.producers.size());
     workload_.consumer_orders.resize(plan.consumers.size());
+    workload_.member_orders.resize(plan.members.size());
     consumer_progress_.resize(plan.consumers.size());
     admin_hooks_ = admin_hooks();
     set_background_rates(world_.faults(), plan.settings);
@@ -186,6 +187,13 @@ void Cluster::start_clients() {
     for (const CommitterPlan& committer : plan_.committers) {
         Client& client = add_client(kCommitterHosts + committer.id, "committer-" + std::to_string(committer.id));
         world_.spawn(client.host(), [this, &client, &committer] { run_committer(client, committer, plan_.seed); });
+    }
+    for (std::size_t i = 0; i < plan_.members.size(); ++i) {
+        const MemberPlan& member = plan_.members[i];
+        Client& client = add_client(kMemberHosts + member.id, "member-" + std::to_string(member.id));
+        GroupProgress& progress = group_progress_[member.group];
+        world_.spawn(client.host(),
+                     [this, &client, &member, &progress, i] { run_group_member(client, member, i, progress); });
     }
     for (const PollerPlan& poller : plan_.pollers) {
         Client& client = add_client(kPollerHosts + poller.id, "poller-" + std::to_string(poller.id));

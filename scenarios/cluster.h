@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,6 +36,7 @@ inline constexpr std::int32_t kAdminHost = 500;
 inline constexpr std::int32_t kVerifierHost = 501;
 inline constexpr std::int32_t kScriptHost = 502;
 inline constexpr std::int32_t kCoordinatorPollerHosts = 600;
+inline constexpr std::int32_t kMemberHosts = 700;
 
 /// The configuration of one broker under a plan.
 broker::Config broker_config(const Settings& settings, BrokerId id);
@@ -167,6 +169,7 @@ class Cluster {
     std::vector<BrokerId> given_up_;
     std::deque<Client> clients_;
     std::deque<ConsumerProgress> consumer_progress_;
+    std::map<std::int32_t, GroupProgress> group_progress_;  // by the group's number
     Verification verification_;
     AdminHooks admin_hooks_;
     std::array<std::int64_t, broker::kMarkCount> marks_{};

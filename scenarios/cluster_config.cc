@@ -60,6 +60,8 @@ broker::Config broker_config(const Settings& settings, BrokerId id) {
     config.raft_append_window_max = int32_of(settings, Setting::kRaftAppendWindowMax);
     config.raft_snapshot_chunk_bytes_max = int32_of(settings, Setting::kRaftSnapshotChunkBytesMax);
     config.producers_max = int32_of(settings, Setting::kProducersRemembered);
+    config.groups.first_rebalance_delay = milliseconds(settings[Setting::kFirstRebalanceDelayMs]);
+    config.groups.session_timeout_min = milliseconds(settings[Setting::kSessionTimeoutMs]);
     config.internal_spare_records = int32_of(settings, Setting::kInternalSpareRecords);
     config.isr_lag = milliseconds(settings[Setting::kIsrLagMs]);
     if (settings[Setting::kReplicaLagTimeoutMs] > 0)

@@ -120,6 +120,13 @@ checker::FinalView Cluster::final_view() const {
             view.consumers.push_back(
                 {name, found == positions.end() ? Offset(0) : found->next, verified.high_watermark});
         }
+        for (const auto& [group, progress] : group_progress_) {
+            const auto committed = progress.committed.find({verified.topic_id, verified.partition});
+            const std::string name = "group-" + std::to_string(group) + "'s committed offset on " + verified.topic +
+                                     "-" + std::to_string(verified.partition.value);
+            view.consumers.push_back(
+                {name, committed == progress.committed.end() ? Offset(0) : committed->second, verified.high_watermark});
+        }
     }
     return view;
 }

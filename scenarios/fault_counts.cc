@@ -18,8 +18,10 @@ constexpr FaultKind kOwnKinds[] = {
     FaultKind::kEmptiedDiskAtStep,    FaultKind::kCutOffAtElection,   FaultKind::kStalledDisks,
     FaultKind::kPowerLossAtFirstBoot, FaultKind::kKillTogether,
 };
-constexpr FaultKind kOrderKinds[] = {FaultKind::kProducerCrash, FaultKind::kZombieProducer, FaultKind::kSlowConsumer,
-                                     FaultKind::kConsumerReconnect};
+constexpr FaultKind kOrderKinds[] = {
+    FaultKind::kProducerCrash, FaultKind::kZombieProducer, FaultKind::kSlowConsumer, FaultKind::kConsumerReconnect,
+    FaultKind::kMemberCrash,   FaultKind::kZombieMember,   FaultKind::kMemberLeave};
+static_assert(std::size(kOrderKinds) == std::size(Workload{}.orders_taken));
 
 std::string own_name(FaultKind kind) {
     return kind == FaultKind::kClockDriftBeyondBound ? "clock_drift_beyond_bound" : std::string(info_of(kind).name);

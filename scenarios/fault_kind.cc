@@ -139,6 +139,12 @@ constexpr std::array<FaultInfo, kFaultKindCount> kFaults{{
           false, "power goes while a broker without any file, new or emptied, writes its first ones"),
     fault(kKillTogether, kProcess, "kill_together", of("brokers", {2, 9}, {2, 9}), {20, 1'500}, true,
           "several processes die at once: what is known in memory alone is known no more"),
+    fault(kMemberCrash, kClient, "member_crash", kNoSize, {0, 0}, false,
+          "a member of a consumer group dies and comes again, under its name if it has one"),
+    fault(kZombieMember, kClient, "zombie_member", kNoSize, {500, 5'000}, false,
+          "a member of a consumer group falls silent, and goes on where it stopped"),
+    fault(kMemberLeave, kClient, "member_leave", kNoSize, {0, 0}, false,
+          "a member leaves its consumer group and comes again"),
 }};
 
 constexpr bool in_enum_order() {

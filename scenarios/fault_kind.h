@@ -80,6 +80,9 @@ enum class FaultKind : std::uint8_t {
     kStalledDisks,
     kPowerLossAtFirstBoot,
     kKillTogether,
+    kMemberCrash,
+    kZombieMember,
+    kMemberLeave,
     kCount
 };
 

@@ -58,6 +58,11 @@ void add_clients(Plan& plan) {
         plan.consumers.push_back({id, settings[Setting::kPollWaitMs]});
     for (std::int32_t id = 1; id <= settings[Setting::kCommitters]; ++id)
         plan.committers.push_back({id, settings[Setting::kCommitIntervalMs]});
+    for (std::int32_t id = 1; id <= settings[Setting::kGroups] * settings[Setting::kGroupMembers]; ++id) {
+        sim::Rng rng(plan.seed, "member-plan", static_cast<std::uint64_t>(id));
+        const auto group = static_cast<std::int32_t>(1 + (id - 1) % settings[Setting::kGroups]);
+        plan.members.push_back({id, group, permille(rng, settings[Setting::kStaticMembersPermille])});
+    }
     for (std::int32_t id = 1; id <= settings[Setting::kStatusPollers]; ++id)
         plan.pollers.push_back({id, settings[Setting::kStatusIntervalMs]});
     for (std::int32_t id = 1; id <= settings[Setting::kCoordinatorPollers]; ++id)

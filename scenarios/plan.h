@@ -39,6 +39,12 @@ struct CommitterPlan {
     std::int64_t interval_ms = 0;
     bool operator==(const CommitterPlan&) const = default;
 };
+struct MemberPlan {
+    std::int32_t id = 0;
+    std::int32_t group = 1;  // number of its consumer group
+    bool is_static = false;  // its name in the group outlives it
+    bool operator==(const MemberPlan&) const = default;
+};
 struct PollerPlan {
     std::int32_t id = 0;
     std::int64_t interval_ms = 0;
@@ -67,6 +73,7 @@ struct Plan {
     std::vector<ProducerPlan> producers;
     std::vector<ConsumerPlan> consumers;
     std::vector<CommitterPlan> committers;
+    std::vector<MemberPlan> members;
     std::vector<PollerPlan> pollers;
     std::vector<PollerPlan> coordinator_pollers;
     std::vector<PlannedFault> faults;  // by time, then id

@@ -54,6 +54,9 @@ std::string to_text(const ConsumerPlan& consumer) {
 std::string to_text(const CommitterPlan& committer) {
     return fmt::format(R"({{"id": {}, "interval_ms": {}}})", committer.id, committer.interval_ms);
 }
+std::string to_text(const MemberPlan& member) {
+    return fmt::format(R"({{"id": {}, "group": {}, "static": {}}})", member.id, member.group, member.is_static);
+}
 std::string to_text(const PollerPlan& poller) {
     return fmt::format(R"({{"id": {}, "interval_ms": {}}})", poller.id, poller.interval_ms);
 }
@@ -102,6 +105,15 @@ bool read(ObjectReader& object, CommitterPlan& committer, Plan&) {
     read_id(object, kClientIdBounds, committer.id);
     object.require("interval_ms");
     object.integer("interval_ms", {1, kMsBounds.max}, committer.interval_ms);
+    return true;
+}
+bool read(ObjectReader& object, MemberPlan& member, Plan&) {
+    read_id(object, kClientIdBounds, member.id);
+    std::int64_t group = member.group;
+    object.require("group");
+    object.integer("group", {1, info_of(Setting::kGroups).max}, group);
+    member.group = static_cast<std::int32_t>(group);
+    object.boolean("static", member.is_static);
     return true;
 }
 bool read(ObjectReader& object, PollerPlan& poller, Plan&) {
@@ -210,6 +222,7 @@ std::string to_json(const Plan& plan) {
     text += fmt::format("  \"producers\": {},\n", list_json(plan.producers));
     text += fmt::format("  \"consumers\": {},\n", list_json(plan.consumers));
     text += fmt::format("  \"committers\": {},\n", list_json(plan.committers));
+    text += fmt::format("  \"members\": {},\n", list_json(plan.members));
     text += fmt::format("  \"pollers\": {},\n", list_json(plan.pollers));
     text += fmt::format("  \"coordinator_pollers\": {},\n", list_json(plan.coordinator_pollers));
     text += fmt::format("  \"faults\": {}\n}}\n", list_json(plan.faults));
@@ -233,6 +246,7 @@ Result<Plan, InputError> parse_plan(std::string_view json_text, std::string_view
     read_list(object, "producers", plan.producers, plan);
     read_list(object, "consumers", plan.consumers, plan);
     read_list(object, "committers", plan.committers, plan);
+    read_list(object, "members", plan.members, plan);
     read_list(object, "pollers", plan.pollers, plan);
     read_list(object, "coordinator_pollers", plan.coordinator_pollers, plan);
     read_list(object, "faults", plan.faults, plan);
