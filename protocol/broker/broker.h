@@ -72,6 +72,7 @@ struct WaitingProduce {
     bool is_duplicate = false;
     bool is_offset_commit = false;
     bool is_leader_ack = false;  // acks=leader with ack_leader_durably
+    bool is_too_old = false;     // a duplicate of which nobody remembers the offset: all records before are waited for
     bool operator==(const WaitingProduce&) const = default;
 };
 

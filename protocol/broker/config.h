@@ -62,12 +62,13 @@ struct Config {
     std::int32_t journal_bytes_max = 1 << 20;    // a longer checkpoint journal is rewritten into a new file
     std::int32_t pending_produces_max = 10'000;  // a partition
     std::int32_t parked_fetches_max = 1'000;
-    bool ack_leader_durably = false;               // A5: acks=leader waits for the local sync
-    std::int32_t tail_cache_bytes_max = 64 << 10;  // newest records of a partition kept in memory
-    std::int32_t internal_spare_records = 1'024;   // what an internal topic may hold beyond four times what it has to
-    std::int32_t producers_max = 4'096;            // idempotent producers a partition remembers (T2); 2 and up
-    bool trusts_sealed_indexes = false;            // recovery does not verify promised sealed segments (L4)
-    clients::GroupLimits groups;                   // of consumer groups (T4)
+    bool ack_leader_durably = false;                 // A5: acks=leader waits for the local sync
+    std::int32_t tail_cache_bytes_max = 64 << 10;    // newest records of a partition kept in memory
+    std::int32_t internal_spare_records = 1'024;     // what an internal topic may hold beyond four times what it has to
+    std::int32_t producers_max = 4'096;              // idempotent producers a partition remembers (T2); 2 and up
+    bool trusts_sealed_indexes = false;              // recovery does not verify promised sealed segments (L4)
+    clients::GroupLimits groups;                     // of consumer groups (T4)
+    std::int32_t committed_offsets_max = 1'000'000;  // of all groups; kThrottled for one more
     std::int32_t topics_max = 10'000;
     std::int32_t partitions_max = 10'000;
 

@@ -143,6 +143,10 @@ void on_offset_commit(Step& step, const ClientRef& client, const clients::Reques
         return refuse(step, client, request, ErrorCode::kNotEnoughReplicas);
     }
     const clients::OffsetKey key{commit.group, *target};
+    const bool is_full =
+        broker.leading->offsets.size() >= static_cast<std::size_t>(broker.config.committed_offsets_max);
+    if (is_full && broker.leading->offsets.find(key) == nullptr)
+        return refuse(step, client, request, ErrorCode::kThrottled);
     const clients::CommittedOffset value{commit.offset, commit.leader_epoch, commit.generation, commit.metadata};
     const auto appended =
         append_as_leader(step, *tp, single_record(clients::encode_key(key), clients::encode_value(value)));

@@ -247,8 +247,9 @@ void settle_log_start_moves(Step& step) {
 
 void end_log_start_moves(Step& step, TopicPartition tp) {
     Leading& leading = *step.broker.leading;
+    // Another leader, that has not heard of the topic's end, may find the record and make the move.
     for (const LogStartMove& move : take_moves(leading, [&](const LogStartMove& m) { return m.partition == tp; }))
-        answer_move(step, move, ErrorCode::kUnknownTopicOrPartition);
+        answer_move(step, move, ErrorCode::kRequestTimedOut);
 }
 
 void expire_log_start_moves(Step& step) {

@@ -99,7 +99,13 @@ void on_produce(Step& step, const ClientRef& client, const clients::Request& req
         const storage::BatchHeader& header = batches->front().header;
         observe(step,
                 ProducerRefused{*tp, header.producer_id, header.producer_epoch, header.base_sequence, refused->error});
-        return refuse_when_confirmed(step, client, request, refused->error);
+        // A producer takes this one for success (A4): so it is told what is true once all that there is has been
+        // confirmed.
+        const bool waits = refused->error == ErrorCode::kDuplicateSequence && produce.acks == clients::Acks::kAll;
+        if (!waits) return refuse_when_confirmed(step, client, request, refused->error);
+        waiting.base_offset = waiting.last_offset = broker.logs.view(*tp)->log_end_offset - 1;
+        waiting.is_duplicate = waiting.is_too_old = true;
+        return wait_for_policy(step, partition, waiting, produce.timeout);
     }
     if (const auto* duplicate = std::get_if<clients::DuplicateBatch>(&known)) {
         mark(step, Mark::kDuplicateProduceAnswered);

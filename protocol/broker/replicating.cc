@@ -161,7 +161,10 @@ void on_manifest_request(Step& step, BrokerId from, const replication::ManifestR
     body.request_id = request.header.request_id;
     body.leader_epoch = own_epoch(step.broker);
     body.code = check_header(step, from, request.header);
-    if (body.code == ErrorCode::kNone) body.manifest = manifest_of(step.broker.topics);
+    if (body.code == ErrorCode::kNone) {
+        step.broker.in_sync.on_manifest_asked(request.header.follower);
+        body.manifest = manifest_of(step.broker.topics);
+    }
     send(step, from, std::move(body));
 }
 
@@ -206,7 +209,7 @@ void on_fetch_request(Step& step, BrokerId from, const replication::FetchRequest
         body.code = code;
         return send(step, from, std::move(body));
     }
-    if (is_overtaken(*broker.leading, request)) return;
+    if (broker.in_sync.is_former_life(request.header.follower) || is_overtaken(*broker.leading, request)) return;
     broker.leading->parked.drop(from);
     const Views views = views_of(broker, request);
     std::vector<replication::FollowerPosition> positions;

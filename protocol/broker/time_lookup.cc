@@ -18,28 +18,34 @@ struct Found {
     std::int64_t timestamp_ms = 0;
 };
 
-/// Of the batch's records at or past `from`, the first that is no older than `wanted_ms`. What a compressed batch holds
-/// only its readers know: its first record stands for all.
-std::optional<Found> find_in_batch(const storage::BatchView& batch, Offset from, std::int64_t wanted_ms) {
-    if (batch.header.max_timestamp_ms < wanted_ms || batch.header.next_offset() <= from) return std::nullopt;
+/// Of the batch's records at or past `from` and no older than what is wanted, the first, or the newest (of several, the
+/// first of them). What a compressed batch holds only its readers know: its first record stands for all.
+std::optional<Found> find_in_batch(const storage::BatchView& batch, Offset from, const TimeRead& lookup) {
+    if (batch.header.max_timestamp_ms < lookup.wanted_ms || batch.header.next_offset() <= from) return std::nullopt;
     if (batch.header.compression() != 0)
         return Found{std::max(batch.header.base_offset, from), batch.header.max_timestamp_ms};
+    std::optional<Found> found;
     storage::RecordReader reader(batch.bytes.span(), batch.header);
-    for (auto record = reader.next(); record && *record; record = reader.next())
-        if ((*record)->offset >= from && (*record)->timestamp_ms >= wanted_ms)
-            return Found{(*record)->offset, (*record)->timestamp_ms};
-    return std::nullopt;
+    for (auto record = reader.next(); record && *record; record = reader.next()) {
+        const std::int64_t timestamp_ms = (*record)->timestamp_ms;
+        if ((*record)->offset < from || timestamp_ms < lookup.wanted_ms) continue;
+        if (found && timestamp_ms <= found->timestamp_ms) continue;
+        found = Found{(*record)->offset, timestamp_ms};
+        if (!lookup.wants_newest) break;
+    }
+    return found;
 }
 
 /// Takes what the batch has for the lookup. True: it is over.
 bool take_batch(TimeRead& lookup, const storage::BatchView& batch, Offset from) {
-    while (const auto found = find_in_batch(batch, from, lookup.wanted_ms)) {
-        lookup.found = found->offset;
-        lookup.found_ms = found->timestamp_ms;
-        if (!lookup.wants_newest) return true;
-        lookup.wanted_ms = found->timestamp_ms + 1;  // a newer one may stand in the same batch
-        if (batch.header.compression() != 0) break;
-    }
+    const auto found = find_in_batch(batch, from, lookup);
+    if (!found) return false;
+    lookup.found = found->offset;
+    lookup.found_ms = found->timestamp_ms;
+    // Timestamps are whatever producers wrote: there may be none after this one.
+    const bool is_last_moment = found->timestamp_ms == std::numeric_limits<std::int64_t>::max();
+    if (!lookup.wants_newest || is_last_moment) return true;
+    lookup.wanted_ms = found->timestamp_ms + 1;
     return false;
 }
 

@@ -254,19 +254,22 @@ void on_topics_file_durable(Step& step) {
 bool forward_topic(Step& step, const ClientRef& client, const clients::Request& request) {
     const Broker& broker = step.broker;
     const auto* create = std::get_if<clients::CreateTopicRequest>(&request.body);
-    const bool is_known = broker.known_leader.value != 0 && broker.known_leader != broker.config.id;
+    const bool is_known = broker.known_leader.value != 0 && broker.known_leader != broker.config.id &&
+                          broker.known_leader == broker.decided.leader;
     if (create == nullptr || !create->may_forward || !is_known) return false;
     if (!is_valid_name(create->topic) || create->topic.starts_with("__")) {
         refuse(step, client, request, ErrorCode::kInvalidTopicName);
         return true;
     }
-    send(step, broker.known_leader, replication::TopicWanted{create->topic, create->partition_count});
-    refuse(step, client, request, ErrorCode::kLeaderNotAvailable);
+    send(step, broker.known_leader,
+         replication::TopicWanted{create->topic, create->partition_count, broker.decided.leader_epoch});
+    // It may come late, or twice: what becomes of it nobody here knows (A5).
+    refuse(step, client, request, ErrorCode::kRequestTimedOut);
     return true;
 }
 
 void on_topic_wanted(Step& step, const replication::TopicWanted& wanted) {
-    if (!is_serving(step.broker)) return;
+    if (!is_serving(step.broker) || step.broker.leading->leader_epoch != wanted.leader_epoch) return;
     clients::CreateTopicRequest create;
     create.topic = wanted.topic;
     create.partition_count = wanted.partition_count;
@@ -311,6 +314,7 @@ void on_delete_topic(Step& step, const ClientRef& client, const clients::DeleteT
         body.error = ErrorCode::kUnknownTopicOrPartition;
     else if (topic->config.is_internal)
         body.error = ErrorCode::kInternalTopic;
+    if (body.error == ErrorCode::kUnknownTopicOrPartition) return answer_when_confirmed(step, client, body);
     if (body.error != ErrorCode::kNone) return answer(step, client, body);
     storage::TopicEntry hidden = *topic;
     hidden.config.is_deleting = true;
@@ -331,6 +335,7 @@ void on_grow_topic(Step& step, const ClientRef& client, const clients::GrowTopic
                  step.broker.config.partitions_max)
         body.error = ErrorCode::kInvalidPartitions;
     if (body.error == ErrorCode::kInvalidPartitions) return refuse_by_catalogue(step, client, body);
+    if (body.error == ErrorCode::kUnknownTopicOrPartition) return answer_when_confirmed(step, client, body);
     if (body.error != ErrorCode::kNone || grow.validate_only) return answer(step, client, body);
     storage::TopicEntry grown = *topic;
     grown.partition_count = grow.partition_count;
@@ -346,6 +351,7 @@ void on_set_topic_config(Step& step, const ClientRef& client, const clients::Set
         body.error = ErrorCode::kUnknownTopicOrPartition;
     else if (topic->config.is_internal)
         body.error = ErrorCode::kInternalTopic;
+    if (body.error == ErrorCode::kUnknownTopicOrPartition) return answer_when_confirmed(step, client, body);
     if (body.error != ErrorCode::kNone) return answer(step, client, body);
     storage::TopicEntry changed = *topic;
     if (!apply_settings(set.settings, changed.config)) {
@@ -392,8 +398,15 @@ void settle_topic_changes(Step& step) {
         done.push_back(change);
         return true;
     });
-    for (WaitingTopicChange& change : done)
-        step.effects.push_back(AnswerClient{change.client.connection, std::move(change.answer)});
+    for (WaitingTopicChange& change : done) {
+        // A change was made by those who are waited for, in this epoch. A refusal says what they may have known before
+        // they followed another leader.
+        const bool is_refusal = clients::error_of(change.answer) != ErrorCode::kNone;
+        if (is_refusal)
+            answer_when_confirmed(step, change.client, std::move(change.answer));
+        else
+            step.effects.push_back(AnswerClient{change.client.connection, std::move(change.answer)});
+    }
     if (has_deletion && everywhere == leading.manifests.back().version) finish_deletions(step);
 }
 

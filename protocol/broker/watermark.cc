@@ -58,6 +58,7 @@ struct OutcomeRoute {
 
     void operator()(const replication::ReplicationAcknowledgement& proof) const {
         CHECK(proof.proven_end_offset() > produce.last_offset);
+        if (produce.is_too_old) return answer_settled(step, produce, clients::ErrorCode::kDuplicateSequence);
         const AcknowledgedBy by = produce.is_leader_ack ? AcknowledgedBy::kLeaderAppend : AcknowledgedBy::kPolicy;
         observe(step, RecordsAcknowledged{produce.partition, produce.base_offset, produce.last_offset,
                                           produce.leader_epoch, by, produce.is_duplicate});

@@ -17,12 +17,13 @@ std::vector<GroupProtocol> copies_of(const std::vector<GroupProtocol>& protocols
 }
 
 /// What a member says of itself when it joins, for the first time or again.
-void take_down(GroupMember& member, const ClientRef& client, const JoinGroupRequest& request) {
+void take_down(GroupMember& member, const ClientRef& client, const JoinGroupRequest& request,
+               const GroupLimits& limits) {
     member.joining = client;
     member.client_id = request.client_id;
     member.client_host = request.client_host;
     member.session_timeout = request.session_timeout;
-    member.rebalance_timeout = request.rebalance_timeout;
+    member.rebalance_timeout = std::min(request.rebalance_timeout, limits.rebalance_timeout_max);
     member.may_skip_assignment = request.may_skip_assignment;
     if (member.protocols != request.protocols) member.protocols = copies_of(request.protocols);
 }
@@ -109,7 +110,7 @@ void GroupCoordinator::Story::add_member(std::string id, const ClientRef& client
     GroupMember member;
     member.id = id;
     member.instance = request.instance;
-    take_down(member, client, request);
+    take_down(member, client, request, coordinator.limits_);
     member.session_ends = now + request.session_timeout;
     if (group.members.empty()) {
         group.protocol_type = request.protocol_type;
@@ -131,7 +132,7 @@ void GroupCoordinator::Story::join_again(GroupMember& member, const ClientRef& c
     const bool says_news = member.protocols != request.protocols;
     if (member.joining) refuse_join(*member.joining, ErrorCode::kRebalanceInProgress, member.id);
     if (member.syncing) refuse_sync(member, ErrorCode::kRebalanceInProgress);
-    take_down(member, client, request);
+    take_down(member, client, request, coordinator.limits_);
     switch (group.state) {
         case GroupState::kPreparingRebalance:
             return complete_join_if_ready();
@@ -160,7 +161,7 @@ void GroupCoordinator::Story::replace_instance(GroupMember& old, const ClientRef
     const std::string old_id = member.id;
     group.members.erase(old_id);
     member.id = coordinator.new_member_id(request.instance);
-    take_down(member, client, request);
+    take_down(member, client, request, coordinator.limits_);
     group.instances[member.instance] = member.id;
     if (group.leader == old_id) group.leader = member.id;
     GroupMember& kept = group.members.emplace(member.id, std::move(member)).first->second;

@@ -25,10 +25,11 @@ namespace tidelock::clients {
 struct GroupLimits {
     Duration session_timeout_min = milliseconds(6'000);  // kInvalidSessionTimeout outside, as in Kafka
     Duration session_timeout_max = milliseconds(1'800'000);
-    Duration first_rebalance_delay = milliseconds(3'000);  // how long an empty group waits for more members
-    std::int32_t groups_max = 10'000;                      // with members; kThrottled beyond
-    std::int32_t members_max = 1'000;                      // a group, invited ones included; kGroupFull beyond
-    std::int32_t member_bytes_max = 1 << 20;               // what a member says of itself, or is assigned
+    Duration rebalance_timeout_max = milliseconds(2'147'483'647);  // what Kafka's wire can say; longer ones are cut
+    Duration first_rebalance_delay = milliseconds(3'000);          // how long an empty group waits for more members
+    std::int32_t groups_max = 10'000;                              // with members; kThrottled beyond
+    std::int32_t members_max = 1'000;                              // a group, invited ones included; kGroupFull beyond
+    std::int32_t member_bytes_max = 1 << 20;                       // what a member says of itself, or is assigned
     bool operator==(const GroupLimits&) const = default;
 };
 

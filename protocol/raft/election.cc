@@ -72,7 +72,7 @@ void start_pre_vote(Step& s) {
     if (has_vote_quorum(node, candidate)) return start_election(s, false);
     become_candidate(s, std::move(candidate));
     const PreVoteRequest request{Term(node.persistent.term.value + 1), node.persistent.incarnation, last_index(node),
-                                 last_term(node.persistent)};
+                                 last_term(node.persistent), ++node.pre_vote_round};
     for (const BrokerId member : node.config.members)
         if (member != node.config.self) send(s, member, request);
 }
@@ -191,7 +191,7 @@ void on_pre_vote_request(Step& s, BrokerId from, const PreVoteRequest& request) 
                          is_up_to_date(node, request.last_log_index, request.last_log_term);
     send(s, from,
          PreVoteAnswer{node.persistent.term, request.next_term, node.persistent.incarnation,
-                       request.candidate_incarnation, granted});
+                       request.candidate_incarnation, granted, request.round});
 }
 
 void on_pre_vote_answer(Step& s, BrokerId from, const PreVoteAnswer& answer) {
@@ -200,7 +200,8 @@ void on_pre_vote_answer(Step& s, BrokerId from, const PreVoteAnswer& answer) {
     if (answer.term > node.persistent.term) return become_follower(s, answer.term);
     Candidate* candidate = std::get_if<Candidate>(&node.role);
     if (candidate == nullptr || !candidate->pre_vote || !answer.granted) return;
-    if (answer.next_term.value != node.persistent.term.value + 1) return;
+    // A grant of an earlier round was given when the leader of then was silent; there may be one by now (R6).
+    if (answer.next_term.value != node.persistent.term.value + 1 || answer.round != node.pre_vote_round) return;
     if (answer.voter_incarnation != incarnation_in_force(node, from)) return;
     add_vote(*candidate, from);
     if (has_vote_quorum(node, *candidate)) start_election(s, false);

@@ -61,6 +61,7 @@ void write(ByteWriter& out, const PreVoteRequest& m) {
     out.u64(m.candidate_incarnation.value);
     out.i64(m.last_log_index.value);
     out.i64(m.last_log_term.value);
+    out.u64(m.round);
 }
 
 Message read_pre_vote_request(ByteReader& in) {
@@ -69,6 +70,7 @@ Message read_pre_vote_request(ByteReader& in) {
     m.candidate_incarnation = read_life(in);
     m.last_log_index = read_index(in);
     m.last_log_term = read_term(in);
+    m.round = in.u64();
     return m;
 }
 
@@ -79,6 +81,7 @@ void write(ByteWriter& out, const PreVoteAnswer& m) {
     out.u64(m.voter_incarnation.value);
     out.u64(m.candidate_incarnation.value);
     out.boolean(m.granted);
+    out.u64(m.round);
 }
 
 Message read_pre_vote_answer(ByteReader& in) {
@@ -88,6 +91,7 @@ Message read_pre_vote_answer(ByteReader& in) {
     m.voter_incarnation = read_life(in);
     m.candidate_incarnation = read_life(in);
     m.granted = in.boolean();
+    m.round = in.u64();
     return m;
 }
 

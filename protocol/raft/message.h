@@ -24,6 +24,7 @@ struct PreVoteRequest {
     Incarnation candidate_incarnation;
     LogIndex last_log_index;
     Term last_log_term;
+    std::uint64_t round = 0;  // of this candidate's, to tell its answers from those of earlier ones
     bool operator==(const PreVoteRequest&) const = default;
 };
 
@@ -33,6 +34,7 @@ struct PreVoteAnswer {
     Incarnation voter_incarnation;
     Incarnation candidate_incarnation;
     bool granted = false;
+    std::uint64_t round = 0;  // the request's
     bool operator==(const PreVoteAnswer&) const = default;
 };
 

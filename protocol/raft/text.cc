@@ -6,13 +6,13 @@ namespace tidelock::raft {
 namespace {
 
 std::string text_of(const PreVoteRequest& m) {
-    return fmt::format("pre-vote request next_term={} life={:x} last=({}, {})", m.next_term.value,
+    return fmt::format("pre-vote request round={} next_term={} life={:x} last=({}, {})", m.round, m.next_term.value,
                        m.candidate_incarnation.value, m.last_log_index.value, m.last_log_term.value);
 }
 
 std::string text_of(const PreVoteAnswer& m) {
-    return fmt::format("pre-vote answer term={} next_term={} voter={:x} candidate={:x} {}", m.term.value,
-                       m.next_term.value, m.voter_incarnation.value, m.candidate_incarnation.value,
+    return fmt::format("pre-vote answer round={} term={} next_term={} voter={:x} candidate={:x} {}", m.round,
+                       m.term.value, m.next_term.value, m.voter_incarnation.value, m.candidate_incarnation.value,
                        m.granted ? "granted" : "refused");
 }
 

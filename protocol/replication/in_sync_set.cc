@@ -102,7 +102,27 @@ void InSyncSet::on_follower_fetched(Replica replica, LeaderEpoch leader_epoch,
 void InSyncSet::on_replica_seen(Replica replica, Instant now, InSyncEffects& effects) {
     Follower* follower = find_follower(replica.broker);
     if (!is_leading_ || follower == nullptr || replica.incarnation == Incarnation{}) return;
-    if (begin_life(*follower, replica.incarnation, now)) refresh_lagging(now, effects);
+    const bool ends_another = begin_life(*follower, replica.incarnation, now);
+    if (follower->incarnation == replica.incarnation) follower->has_spoken = true;
+    if (ends_another) refresh_lagging(now, effects);
+}
+
+void InSyncSet::on_manifest_asked(Replica replica) {
+    Follower* follower = find_follower(replica.broker);
+    if (!is_leading_ || follower == nullptr || !config_.counts_incarnations) return;
+    std::vector<Incarnation>& asking = follower->asking_incarnations;
+    if (std::ranges::find(asking, replica.incarnation) != asking.end()) return;  // or its request comes once more
+    if (asking.size() == kPastIncarnationsMax) asking.erase(asking.begin());
+    asking.push_back(replica.incarnation);
+}
+
+bool InSyncSet::is_former_life(Replica replica) const {
+    const Follower* follower = find_follower(replica.broker);
+    // A life that has spoken was answered when it asked; what an older one asked may come late, and only then first.
+    if (follower == nullptr || !follower->has_spoken || follower->incarnation == replica.incarnation) return false;
+    const std::vector<Incarnation>& asking = follower->asking_incarnations;
+    const auto own = std::ranges::find(asking, replica.incarnation);
+    return own != asking.end() && std::find(own, asking.end(), follower->incarnation) != asking.end();
 }
 
 void InSyncSet::on_leader_log_changed(TopicPartition partition, Offset log_end_offset, Offset durable_end_offset) {
@@ -227,7 +247,7 @@ bool InSyncSet::is_in(const std::vector<Replica>& set, Replica replica) const {
 
 /// Takes note of a life. True: it ends another one, known from before or named by the committed set.
 bool InSyncSet::begin_life(Follower& follower, Incarnation incarnation, Instant now) {
-    if (follower.incarnation == incarnation) return false;
+    if (follower.incarnation == incarnation || is_former_life({follower.broker, incarnation})) return false;
     std::vector<Incarnation>& past = follower.past_incarnations;
     if (const auto known = std::find(past.begin(), past.end(), incarnation);
         config_.counts_incarnations && known != past.end()) {
@@ -246,6 +266,7 @@ bool InSyncSet::begin_life(Follower& follower, Incarnation incarnation, Instant 
         for (FollowerCopy& copy : follower.copies)
             copy.durable_end_offset = kUnknown;  // another life's positions (I10)
         follower.has_fetched = false;
+        follower.has_spoken = false;
         follower.has_caught_up = false;
         follower.waits_for_epoch_start_reported = false;
         follower.heard_at = now;

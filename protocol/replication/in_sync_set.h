@@ -128,6 +128,10 @@ class InSyncSet {
     /// A broker showed itself with this data incarnation, by whatever message (I10). Another one than before is a new
     /// life.
     void on_replica_seen(Replica replica, Instant now, InSyncEffects& effects);
+    /// It asks for the manifest, as each life does before its first fetch of an epoch: so lives have an order here.
+    void on_manifest_asked(Replica replica);
+    /// The present life asked for the manifest later, and has spoken since: this one is over (I10).
+    [[nodiscard]] bool is_former_life(Replica replica) const;
     /// The leader appended or synced: new ends of its own copy.
     void on_leader_log_changed(TopicPartition partition, Offset log_end_offset, Offset durable_end_offset);
     /// May make followers eligible to join only through their next fetch, so it has no effects of its own.
@@ -188,9 +192,12 @@ class InSyncSet {
         Instant heard_at;
         bool has_caught_up = false;  // caught_up_at was earned by positions, not granted at the start of the epoch
         bool has_fetched = false;    // in this epoch and life
+        bool has_spoken = false;     // ... or said where it is, counted or not
         bool waits_for_epoch_start_reported = false;
         std::vector<FollowerCopy> copies;            // parallel to copies_
         std::vector<Incarnation> past_incarnations;  // lives known to be over; bounded
+        std::vector<Incarnation>
+            asking_incarnations;  // that asked for the manifest in this epoch, oldest first; bounded
         bool operator==(const Follower&) const = default;
     };
 

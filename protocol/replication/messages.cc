@@ -300,11 +300,13 @@ PositionUpdate get_position_update(ByteReader& in) {
 void put_body(const TopicWanted& message, ByteWriter& out) {
     out.string(message.topic);
     out.i32(message.partition_count);
+    out.i32(message.leader_epoch.value);
 }
 TopicWanted get_topic_wanted(ByteReader& in) {
     TopicWanted message;
     message.topic = in.string();
     message.partition_count = in.i32();
+    message.leader_epoch = LeaderEpoch(in.i32());
     return message;
 }
 

@@ -134,6 +134,7 @@ struct PositionUpdate {
 struct TopicWanted {
     std::string topic;
     std::int32_t partition_count = 1;
+    LeaderEpoch leader_epoch{};  // of the leader that it is for: a late word is for nobody
     bool operator==(const TopicWanted&) const = default;
 };
 

@@ -82,7 +82,7 @@ void add_body(Line& line, const FetchAnswer& message) {
 }
 
 void add_body(Line& line, const TopicWanted& message) {
-    add(line, " {} partitions {}", message.topic, message.partition_count);
+    add(line, " {} partitions {} epoch {}", message.topic, message.partition_count, message.leader_epoch.value);
 }
 
 void add_body(Line& line, const PositionUpdate& message) {

@@ -1,6 +1,7 @@
 // What clients ask beside producing and reading one partition: groups (T4), waits for records, lookups by time, the
 // ends of epochs (KIP-320), topics that a follower passes on.
 #include <catch2/catch.hpp>
+#include <limits>
 
 #include "bench.h"
 
@@ -12,8 +13,11 @@ using clients::ErrorCode;
 
 const clients::PartitionName kOrders{"orders", TopicId{}, PartitionIndex(0)};
 
-Bench formed_group() {
-    Bench bench(3, [](Config& config) { config.groups.first_rebalance_delay = milliseconds(0); });
+Bench formed_group(const std::function<void(Config&)>& configure = [](Config&) {}) {
+    Bench bench(3, [&](Config& config) {
+        config.groups.first_rebalance_delay = milliseconds(0);
+        configure(config);
+    });
     REQUIRE(bench.form());
     REQUIRE(bench.create_topic("orders"));
     return bench;
@@ -187,6 +191,28 @@ TEST_CASE("times inside a batch count, and records before the log start do not",
     CHECK(found.timestamp_ms == 200);
 }
 
+TEST_CASE("a record at the end of time is the newest, and looking for it ends", "[broker]") {
+    Bench bench = formed_group();
+    produce(bench, 5);
+    produce(bench, std::numeric_limits<std::int64_t>::max());
+    produce(bench, 7);
+    const auto newest = ask<clients::ListOffsetsAnswer>(bench, by_time(clients::OffsetAt::kMaxTimestamp));
+    CHECK(newest.offset == Offset(1));
+    const auto at_end = ask<clients::ListOffsetsAnswer>(
+        bench, by_time(clients::OffsetAt::kTimestamp, std::numeric_limits<std::int64_t>::max()));
+    CHECK(at_end.offset == Offset(1));
+}
+
+TEST_CASE("more positions than a coordinator may keep are refused, known ones move on", "[broker]") {
+    Bench bench = formed_group([](Config& config) { config.committed_offsets_max = 1; });
+    produce(bench);
+    CHECK(ask<clients::OffsetCommitAnswer>(bench, commit(1)).error == ErrorCode::kNone);
+    clients::OffsetCommitRequest other = commit(1);
+    other.group = "another";
+    CHECK(ask<clients::OffsetCommitAnswer>(bench, other).error == ErrorCode::kThrottled);
+    CHECK(ask<clients::OffsetCommitAnswer>(bench, commit(0)).error == ErrorCode::kNone);
+}
+
 TEST_CASE("KIP-320: who knows of another leader is told so, and where epochs ended", "[broker]") {
     Bench bench = formed_group();
     produce(bench);
@@ -230,8 +256,22 @@ TEST_CASE("a follower passes the wish for a topic on, and the topic is there soo
     CHECK(bench.is_answered(refused, ErrorCode::kNotLeader));
     create.may_forward = true;
     const CorrelationId passed_on = bench.ask(follower, create);
-    CHECK(bench.is_answered(passed_on, ErrorCode::kLeaderNotAvailable));
+    CHECK(bench.is_answered(passed_on, ErrorCode::kRequestTimedOut));  // it may be carried out, now or later (A5)
     CHECK(bench.advance_until([&] { return bench.at(follower).topics.find("wanted") != nullptr; }, seconds(2)));
+}
+
+TEST_CASE("a wish for a topic that comes late is not granted by another leader", "[broker]") {
+    Bench bench = formed_group();
+    const std::int32_t leader = bench.serving();
+    const LeaderEpoch epoch = bench.at(leader).leading->leader_epoch;
+    const auto wish = [&](LeaderEpoch of) {
+        const replication::Message wanted = replication::TopicWanted{"wanted", 1, of};
+        bench.step(leader, PeerMessageReceived{BrokerId(leader % 3 + 1), wanted});
+        bench.advance(seconds(1));
+        return bench.at(leader).topics.find("wanted") != nullptr;
+    };
+    CHECK_FALSE(wish(LeaderEpoch(epoch.value - 1)));
+    CHECK(wish(epoch));
 }
 
 TEST_CASE("who is not the leader names the one it follows, and its epoch", "[broker]") {

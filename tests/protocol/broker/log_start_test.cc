@@ -231,6 +231,18 @@ TEST_CASE("a new leader opens when what clients deleted is gone, not as soon as 
     REQUIRE(log_start_of(bench.at(leader)) == Offset(1));
 }
 
+TEST_CASE("who deletes records of a topic that ends meanwhile is not told that nothing was done (A5, L7)", "[broker]") {
+    Bench bench = formed_group();
+    const std::int32_t leader = bench.serving();
+    produce(bench, produce_to("orders", Acks::kAll, seconds(5)));
+    bench.cut_off(leader);
+    const CorrelationId asked = bench.ask(leader, clients::DeleteRecordsRequest{kOrders, Offset(1)});
+    REQUIRE(bench.answer_to(asked) == nullptr);
+    bench.ask(leader, clients::DeleteTopicRequest{"orders", TopicId{}});
+    // Another leader may not hear of the topic's end, and find the wish in the topic of producers.
+    REQUIRE(bench.is_answered(asked, ErrorCode::kRequestTimedOut));
+}
+
 TEST_CASE("deleted records are told as deleted once a failover cannot bring them back (L7)", "[broker]") {
     Bench bench = formed_group();
     const std::int32_t leader = bench.serving();

@@ -162,13 +162,38 @@ TEST_CASE("what ends a producer or moves a consumer is told by a confirmed leade
     clients::ProduceRequest gap = produce_to("orders", Acks::kAll, seconds(1));
     gap.batches = one_record(ProducerId(1), 5);
     const std::vector<clients::RequestBody> asked{
-        gap, clients::FetchRequest{orders, Offset(9), 1000, seconds(1), {}},
+        gap,
+        clients::FetchRequest{orders, Offset(9), 1000, seconds(1), {}},
         clients::ListOffsetsRequest{orders, clients::OffsetAt::kHighWatermark},
-        clients::DeleteRecordsRequest{orders, Offset(9)}};
+        clients::DeleteRecordsRequest{orders, Offset(9)},
+        clients::CreateTopicRequest{"orders", 1, {}},
+        clients::DeleteTopicRequest{"nowhere", TopicId{}},
+        clients::GrowTopicRequest{"nowhere", 3},
+        clients::SetTopicConfigRequest{"nowhere", {}}};
     for (const clients::RequestBody& body : asked) REQUIRE(bench.answer_to(bench.ask(leader, body)) != nullptr);
     bench.cut_off(leader);
     for (const clients::RequestBody& body : asked) REQUIRE(bench.answer_to(bench.ask(leader, body)) == nullptr);
     REQUIRE(bench.at(leader).leading->unconfirmed_answers.size() == asked.size());
+}
+
+// Five batches of a producer are remembered. One before them is known to have been written, and no more.
+TEST_CASE("a batch too old to be remembered is told as written once it is confirmed (A4, T2)", "[broker]") {
+    Bench bench = formed_group();
+    const std::int32_t leader = bench.serving();
+    const auto numbered = [](std::int32_t sequence) {
+        clients::ProduceRequest request = produce_to("orders", Acks::kAll, seconds(5));
+        request.batches = one_record(ProducerId(500), sequence);
+        return request;
+    };
+    bench.cut_off(leader);
+    for (std::int32_t sequence = 0; sequence < 7; ++sequence) bench.ask(leader, numbered(sequence));
+    const CorrelationId again = bench.ask(leader, numbered(0));
+    REQUIRE(bench.answer_to(again) == nullptr);
+    bench.reconnect(leader);
+    REQUIRE(bench.advance_until([&] { return bench.answer_to(again) != nullptr; }, seconds(3)));
+    REQUIRE(bench.is_answered(again, ErrorCode::kDuplicateSequence));
+    REQUIRE(
+        bench.is_answered(bench.ask(leader, numbered(0)), ErrorCode::kDuplicateSequence));  // and from then on at once
 }
 
 TEST_CASE("a consumer whose read is overtaken by deleted records is told where the log starts (I7, L7)", "[broker]") {

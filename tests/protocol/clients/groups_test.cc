@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <limits>
 
 #include "protocol/clients/groups.h"
 #include "tests/law.h"
@@ -130,6 +131,18 @@ TEST_CASE("T4: a new group does not wait for more than the rebalance timeout, ho
     desk.join(3, request);
     desk.pass(100);
     CHECK(desk.answer_to<JoinGroupAnswer>(1)->members.size() == 3);
+}
+
+TEST_CASE("T4: a member that would have the others wait for ever is waited for as long as Kafka's wire can say") {
+    Desk desk;
+    JoinGroupRequest patient = Desk::request();
+    patient.rebalance_timeout = Duration(std::numeric_limits<std::int64_t>::max());
+    desk.join(1, patient);
+    REQUIRE(desk.answer_to<JoinGroupAnswer>(1)->error == ErrorCode::kNone);
+    const Group& group = desk.coordinator.groups().at("g");
+    REQUIRE(group.members.begin()->second.rebalance_timeout == GroupLimits{}.rebalance_timeout_max);
+    desk.pass(1);
+    REQUIRE(desk.coordinator.groups().at("g").members.size() == 1);
 }
 
 TEST_CASE("T4: assignments are the leader's, and each member is told its own when they have come") {

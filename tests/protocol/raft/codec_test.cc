@@ -20,8 +20,8 @@ std::vector<Message> one_of_each() {
                        ReadRound(6), LogIndex(4), true,       15};
     FormationStatement statement{
         life_of(1), true, 7, 8, {{BrokerId(1), life_of(1), Bytes::copy_of("p")}, {BrokerId(2), life_of(2), {}}}};
-    return {PreVoteRequest{Term(3), life_of(1), LogIndex(4), Term(2)},
-            PreVoteAnswer{Term(2), Term(3), life_of(2), life_of(1), true},
+    return {PreVoteRequest{Term(3), life_of(1), LogIndex(4), Term(2), 9},
+            PreVoteAnswer{Term(2), Term(3), life_of(2), life_of(1), true, 9},
             VoteRequest{Term(3), life_of(1), LogIndex(4), Term(2), true},
             VoteAnswer{Term(3), life_of(2), life_of(1), true},
             append,

@@ -143,10 +143,31 @@ TEST_CASE("R6 a candidate asks for pre-votes first and raises no term before a m
     CHECK(rig.sent<PreVoteRequest>().size() == 2);
     CHECK_FALSE(rig.has<Persist>());
     CHECK(rig.node.persistent.term == Term(2));
-    rig.receive(2, PreVoteAnswer{Term(2), Term(2), life_of(2), life_of(1), true});  // of an older round
+    rig.receive(2, PreVoteAnswer{Term(2), Term(2), life_of(2), life_of(1), true, 1});  // of an older term
     CHECK(rig.node.persistent.term == Term(2));
-    rig.receive(2, PreVoteAnswer{Term(2), Term(3), life_of(2), life_of(1), true});
+    rig.receive(2, PreVoteAnswer{Term(2), Term(3), life_of(2), life_of(1), true, 1});
     CHECK(rig.node.persistent.term == Term(3));
+}
+
+TEST_CASE("R6 a pre-vote that was granted before a leader was heard does not help to depose it") {
+    Rig rig = voter();
+    rig.apply(TimerFired{TimerKind::kElection});
+    const std::uint64_t first = rig.sent<PreVoteRequest>().front().round;
+    rig.apply(TimerFired{TimerKind::kElection});
+    const std::uint64_t second = rig.node.pre_vote_round;
+    REQUIRE(second != first);
+    rig.receive(2, PreVoteAnswer{Term(2), Term(3), life_of(2), life_of(1), true, first});
+    CHECK(rig.node.persistent.term == Term(2));
+    rig.receive(2, PreVoteAnswer{Term(2), Term(3), life_of(2), life_of(1), true, second});
+    CHECK(rig.node.persistent.term == Term(3));
+}
+
+TEST_CASE("R6 the answer to a pre-vote names the round that was asked about") {
+    Rig rig = voter();
+    PreVoteRequest request = pre_vote_request(2, 3, 100, 2);
+    request.round = 77;
+    rig.receive(2, request);
+    CHECK(rig.sent<PreVoteAnswer>(2)[0].round == 77);
 }
 
 TEST_CASE("R6 a real vote never counts as a pre-vote, nor the other way round") {
@@ -154,9 +175,9 @@ TEST_CASE("R6 a real vote never counts as a pre-vote, nor the other way round") 
     rig.apply(TimerFired{TimerKind::kElection});
     rig.receive(2, VoteAnswer{Term(2), life_of(2), life_of(1), true});
     CHECK(std::get<Candidate>(rig.node.role).pre_vote);
-    rig.receive(2, PreVoteAnswer{Term(2), Term(3), life_of(2), life_of(1), true});
+    rig.receive(2, PreVoteAnswer{Term(2), Term(3), life_of(2), life_of(1), true, 1});
     rig.persist();
-    rig.receive(3, PreVoteAnswer{Term(3), Term(4), life_of(3), life_of(1), true});
+    rig.receive(3, PreVoteAnswer{Term(3), Term(4), life_of(3), life_of(1), true, 1});
     CHECK_FALSE(is_leader(rig.node));
 }
 

@@ -81,7 +81,7 @@ class Rig {
         if (const Candidate* asking = std::get_if<Candidate>(&node.role); asking != nullptr && asking->pre_vote)
             for (int peer : peers())
                 receive(peer, PreVoteAnswer{node.persistent.term, Term(node.persistent.term.value + 1), life_of(peer),
-                                            node.persistent.incarnation, true});
+                                            node.persistent.incarnation, true, node.pre_vote_round});
         persist();
         for (int peer : peers())
             if (!is_leader(node)) receive(peer, vote_of(peer));

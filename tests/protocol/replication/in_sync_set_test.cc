@@ -302,6 +302,29 @@ TEST_CASE("I10: a late word of a dead life, heard first after the present one, d
     REQUIRE(story.set.position(kC2, kOne) == Offset(10));
 }
 
+TEST_CASE("I10: of two lives that asked for the manifest in this epoch the one that asked later is the present one") {
+    Story story(config_of(), {kA, kB});
+    story.set.on_manifest_asked(kC);
+    story.set.on_manifest_asked(kC2);
+    REQUIRE_FALSE(story.set.is_former_life(kC));  // what a life before C asked might come now, and only then first
+    story.fetch(kC2, 10, 10);
+    story.commit_pending();
+    REQUIRE(story.set.is_former_life(kC));
+    story.fetch(kC, 10, 20);  // sent before C lost its data
+    REQUIRE(story.set.position(kC2, kOne) == Offset(10));
+    REQUIRE(story.set.committed().members == Members{kA, kB, kC2});
+    REQUIRE_FALSE(story.set.pending());
+}
+
+TEST_CASE("I10: what a dead life asked, heard first after the present one, shuts nobody out") {
+    Story story(config_of());
+    story.set.on_manifest_asked(kC2);
+    story.set.on_manifest_asked(kC);  // the set names it; sent before C lost its data
+    REQUIRE_FALSE(story.set.is_former_life(kC2));
+    story.fetch(kC2, 3, 10);
+    REQUIRE(story.set.position(kC2, kOne) == Offset(3));
+}
+
 TEST_CASE("I10: at the minimum a dead life is replaced by the new one in one change, so the size never falls (I11)") {
     Story story(config_of(), {kA, kC});
     story.fetch(kC2, 0, 20);

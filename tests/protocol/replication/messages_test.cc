@@ -37,7 +37,7 @@ std::vector<Message> samples() {
                      {{kPartition, Offset(10), LeaderEpoch(5), Offset(9), Offset(8), Offset(1)}}},
         FetchAnswer{RequestId(9), LeaderEpoch(5), ErrorCode::kNone, 12, true, {records, refused}},
         PositionUpdate{kHeader.follower, LeaderEpoch(5), {{kPartition, LeaderEpoch(5), Offset(10)}}},
-        TopicWanted{"orders", 3},
+        TopicWanted{"orders", 3, LeaderEpoch(4)},
     };
 }
 
