@@ -112,8 +112,15 @@ void GroupFencing::judge(const ClientCall& call, const SyncGroupCall& sync, Viol
 }
 
 bool GroupFencing::is_explained(const Group& group, const Told& told) {
+    // Old versions of the Kafka wire do not tell the leader who is static.
+    const auto instance_of = [&](const Given& given) {
+        const auto is_same = [&](const Joined& joined) { return joined.membership.member == given.to.member; };
+        const auto joined = std::ranges::find_if(group.joined, is_same);
+        return given.instance || joined == group.joined.end() ? given.instance : joined->instance;
+    };
     return std::ranges::any_of(group.given, [&](const Given& given) {
-        const bool is_same = given.to.member == told.to.member || (told.instance && given.instance == told.instance);
+        const bool is_same =
+            given.to.member == told.to.member || (told.instance && instance_of(given) == told.instance);
         return is_same && given.to.generation == told.to.generation && given.partitions == told.partitions;
     });
 }

@@ -13,8 +13,29 @@ namespace {
 ConnectionId connection_of(sim::HostId client, std::uint32_t generation) {
     return ConnectionId((static_cast<std::uint64_t>(client.value) << 32U) | generation);
 }
+/// The Kafka side of a client's connection counts as one of its own: its requests are numbered by the gateway.
+constexpr std::uint64_t kKafkaSide = std::uint64_t{1} << 63U;
+ConnectionId kafka_side_of(ConnectionId connection) {
+    return ConnectionId(connection.value | kKafkaSide);
+}
+bool is_kafka_side(ConnectionId connection) {
+    return (connection.value & kKafkaSide) != 0;
+}
 sim::HostId client_of(ConnectionId connection) {
-    return sim::HostId(static_cast<std::int32_t>(connection.value >> 32U));
+    return sim::HostId(static_cast<std::int32_t>((connection.value & ~kKafkaSide) >> 32U));
+}
+
+constexpr std::uint32_t kKafkaMark = 0x6B61'666B;  // in the checksum of Kafka frames
+constexpr std::int32_t kKafkaPort = 9092;
+
+gateway::GatewayConfig gateway_config(const broker::Config& config) {
+    gateway::GatewayConfig gateway;
+    gateway.self = config.id;
+    for (const BrokerId member : config.members)
+        gateway.endpoints[member] = {"broker-" + std::to_string(member.value), kKafkaPort};
+    gateway.cluster_id = "simulated";
+    gateway.min_insync_replicas = config.min_insync_replicas;
+    return gateway;
 }
 
 template <typename Message>
@@ -92,6 +113,20 @@ Bytes encode_client_frame(const clients::Answer& answer) {
     return client_frame(answer);
 }
 
+Bytes encode_kafka_frame(const Bytes& content) {
+    ByteWriter out;
+    out.u32(crc32c(content.span()) ^ kKafkaMark);
+    out.raw(content.span());
+    return out.take();
+}
+
+std::optional<Bytes> decode_kafka_frame(const Bytes& frame) {
+    ByteReader in(frame);
+    const std::uint32_t crc = in.u32();
+    if (in.failed() || crc != (crc32c(frame.span().subspan(sizeof crc)) ^ kKafkaMark)) return std::nullopt;
+    return frame.slice(sizeof crc, frame.size() - sizeof crc);
+}
+
 Result<clients::Request, DecodeError> decode_request_frame(const Bytes& frame) {
     return frame_body(frame).and_then([](const Bytes& body) { return clients::decode_request(body); });
 }
@@ -100,10 +135,15 @@ Result<clients::Answer, DecodeError> decode_answer_frame(const Bytes& frame) {
 }
 
 BrokerHost::BrokerHost(broker::Config config, BrokerWatch watch)
-    : config_(std::move(config)), watch_(std::move(watch)), answers_(patience_of(config_)) {}
+    : config_(std::move(config)),
+      watch_(std::move(watch)),
+      gateway_(gateway_config(config_)),
+      answers_(patience_of(config_)) {}
 
 void BrokerHost::run(sim::Host& host) {
     connections_.clear();
+    gateway_ = gateway::Gateway(gateway_config(config_));
+    asked_.clear();
     reads_under_way_.clear();
     promises_ = PromiseWatch();
     answers_ = AnswerWitness(patience_of(config_));
@@ -119,8 +159,10 @@ void BrokerHost::run(sim::Host& host) {
     damage_.begin_life(booted.image);
     step(host, booted);
     if (watch_.on_fact && host.is_alive()) tell_forgotten(booted.image);
-    while (const std::optional<sim::Arrival> arrival = host.await_arrival())
+    while (const std::optional<sim::Arrival> arrival = host.await_arrival()) {
         if (const std::optional<broker::Event> event = to_event(host, *arrival)) step(host, *event);
+        handle_asked(host);
+    }
     broker_.reset();
 }
 
@@ -186,6 +228,9 @@ std::optional<broker::Event> BrokerHost::frame_to_event(sim::Host& host, const s
             note_arrival(host, broker_of(arrived.from), *message);
             return broker::PeerMessageReceived{broker_of(arrived.from), std::move(*message)};
         }
+    } else if (const auto content = decode_kafka_frame(arrived.frame)) {
+        take_kafka_frame(host, connection_of(arrived.from, arrived.connection), *content);
+        return std::nullopt;
     } else if (auto request = decode_request_frame(arrived.frame)) {
         if (host.world().is_traced()) host.note("from client: " + clients::to_text(*request));
         const ConnectionId connection = connection_of(arrived.from, arrived.connection);
@@ -242,6 +287,51 @@ void BrokerHost::tell_forgotten(const storage::DirectoryImage& image) {
 void BrokerHost::forget_client(ConnectionId connection) {
     std::erase(connections_, connection);
     answers_.on_closed(connection);
+    const ConnectionId kafka_side = kafka_side_of(connection);
+    if (std::erase(connections_, kafka_side) == 0) return;
+    answers_.on_closed(kafka_side);
+    gateway_.close(kafka_side);
+    asked_.push_back(broker::ClientDisconnected{kafka_side});
+}
+
+void BrokerHost::take_kafka_frame(sim::Host& host, ConnectionId connection, const Bytes& content) {
+    const ConnectionId kafka_side = kafka_side_of(connection);
+    if (std::ranges::find(connections_, kafka_side) == connections_.end()) {
+        connections_.push_back(kafka_side);
+        gateway_.open(kafka_side, "client-" + std::to_string(client_of(connection).value));
+    }
+    gateway::Effects effects;
+    gateway_.on_frame(host.local_now(), kafka_side, content, effects);
+    carry_out(host, effects);
+}
+
+/// Clients here ask little at once, and wait: they are never paused.
+void BrokerHost::carry_out(sim::Host& host, gateway::Effects& effects) {
+    for (gateway::Effect& effect : effects) {
+        if (auto* ask = std::get_if<gateway::AskBroker>(&effect)) {
+            if (host.world().is_traced()) host.note("from Kafka client: " + clients::to_text(ask->request));
+            answers_.on_request(ask->connection, ask->request);
+            asked_.push_back(broker::ClientRequested{ask->connection, std::move(ask->request)});
+        } else if (const auto* send = std::get_if<gateway::SendFrame>(&effect)) {
+            const Bytes frame = send->frame.flat();
+            const Bytes content = frame.slice(kafka::kFrameSizeBytes, frame.size() - kafka::kFrameSizeBytes);
+            host.send(client_of(send->connection), encode_kafka_frame(content), sim::FrameTag{kClientAnswerKind, true});
+        } else if (const auto* close = std::get_if<gateway::CloseConnection>(&effect)) {
+            if (host.world().is_traced()) host.note("closes a Kafka client's connection: " + close->why);
+            host.close_connection(client_of(close->connection));
+            const ConnectionId connection(close->connection.value & ~kKafkaSide);
+            forget_client(connection);
+            asked_.push_back(broker::ClientDisconnected{connection});
+        }
+    }
+}
+
+void BrokerHost::handle_asked(sim::Host& host) {
+    while (!asked_.empty() && host.is_alive()) {
+        const broker::Event event = std::move(asked_.front());
+        asked_.pop_front();
+        step(host, event);
+    }
 }
 
 void BrokerHost::tell_overdue(sim::Host& host, bool by_timer) {
@@ -296,11 +386,18 @@ void BrokerHost::carry_out(sim::Host& host, const broker::Effect& effect) {
             if (host.world().is_traced()) host.note("to client: " + clients::to_text(e.answer));
             self.note_answer(e);
             if (std::ranges::find(self.connections_, e.connection) == self.connections_.end()) return;
+            if (is_kafka_side(e.connection)) {
+                gateway::Effects asked;
+                self.gateway_.on_answer(host.local_now(), e.connection, e.answer, asked);
+                return self.carry_out(host, asked);
+            }
             host.send(client_of(e.connection), encode_client_frame(e.answer), sim::FrameTag{kClientAnswerKind, true});
         }
         void operator()(const broker::CloseClients&) const {
             for (const ConnectionId connection : self.connections_) host.close_connection(client_of(connection));
             self.connections_.clear();
+            self.gateway_.close_all();
+            self.asked_.clear();
             self.answers_.on_all_closed();
         }
         void operator()(const storage::FileEffect& e) const {

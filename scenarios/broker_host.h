@@ -2,12 +2,14 @@
 /// observation.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
 
 #include "checker/host_fact.h"
 #include "protocol/broker/broker.h"
+#include "protocol/gateway/gateway.h"
 #include "scenarios/answer_witness.h"
 #include "scenarios/damage_witness.h"
 #include "scenarios/durable_promise.h"
@@ -35,6 +37,10 @@ inline constexpr std::uint8_t kClientAnswerKind = 41;
 /// Client frames: CRC-32C (u32) of the rest, then the encoded request or answer.
 Bytes encode_client_frame(const clients::Request& request);
 Bytes encode_client_frame(const clients::Answer& answer);
+/// Frames of the Kafka wire, without their size: the checksum is marked as theirs, and stands for TCP's.
+Bytes encode_kafka_frame(const Bytes& content);
+/// The content of such a frame; empty for any other.
+std::optional<Bytes> decode_kafka_frame(const Bytes& frame);
 Result<clients::Request, DecodeError> decode_request_frame(const Bytes& frame);
 Result<clients::Answer, DecodeError> decode_answer_frame(const Bytes& frame);
 
@@ -88,6 +94,9 @@ class BrokerHost {
     void note_log_start(const clients::PartitionName& name, Offset log_start_offset);
     void note_answer(const broker::AnswerClient& answered);
     void forget_client(ConnectionId connection);
+    void take_kafka_frame(sim::Host& host, ConnectionId connection, const Bytes& content);
+    void carry_out(sim::Host& host, gateway::Effects& effects);
+    void handle_asked(sim::Host& host);
     void note_arrival(sim::Host& host, BrokerId from, const broker::PeerMessage& message);
 
     struct ReadUnderWay {
@@ -98,6 +107,8 @@ class BrokerHost {
     BrokerWatch watch_;
     std::unique_ptr<broker::Broker> broker_;
     std::vector<ConnectionId> connections_;  // open client connections, in order of their first request
+    gateway::Gateway gateway_;               // of the running life
+    std::deque<broker::Event> asked_;        // by the gateway, in the present event
     std::optional<broker::RoleCommanded> role_command_;
     PromiseWatch promises_;                          // of the running life
     AnswerWitness answers_;                          // ... too

@@ -19,6 +19,12 @@ bool is_for_another_host(ErrorCode error) {
     return error == ErrorCode::kNotLeader;
 }
 
+/// Drawn for each client.
+bool speaks_kafka(const Plan& plan, checker::ClientId id) {
+    sim::Rng rng(plan.seed, "speaks-kafka", static_cast<std::uint64_t>(id.value));
+    return rng.between(0, 999) < plan.settings[Setting::kKafkaPermille];
+}
+
 std::vector<KnownTopic> topics_in(const clients::MetadataAnswer& metadata) {
     std::vector<KnownTopic> topics;
     for (const clients::MetadataAnswer::Topic& topic : metadata.topics)
@@ -36,11 +42,9 @@ checker::Outcome CallReply::outcome() const {
 }
 
 Client::Client(Workload& workload, sim::Host& host, checker::ClientId id)
-    : workload_(&workload),
-      host_(&host),
-      id_(id),
-      target_(1 + id.value % workload.broker_count),
-      last_tried_(target_) {}
+    : workload_(&workload), host_(&host), id_(id), target_(1 + id.value % workload.broker_count), last_tried_(target_) {
+    if (speaks_kafka(*workload.plan, id)) kafka_.emplace(workload.plan->seed, id.value);
+}
 
 std::int64_t Client::true_now_ns() const {
     return host_->world().now().value;
@@ -73,12 +77,15 @@ CallReply Client::await_call(BrokerId broker, clients::RequestBody body, Duratio
 std::vector<CallReply> Client::await_calls(BrokerId broker, std::vector<clients::RequestBody> bodies,
                                            Duration timeout) {
     const CorrelationId first(next_correlation_);
-    for (clients::RequestBody& body : bodies) {
-        const clients::Request request{CorrelationId(next_correlation_++), std::move(body)};
-        host_->send(host_of(broker), encode_client_frame(request), kRequestTag);
-    }
     std::vector<CallReply> replies(bodies.size(), CallReply{CallEnd::kHostDied, {}});
     std::size_t missing_count = bodies.size();
+    for (std::size_t i = 0; i < bodies.size(); ++i) {
+        const clients::Request request{CorrelationId(next_correlation_++), std::move(bodies[i])};
+        if (auto answered = send(broker, request)) {
+            replies[i] = *std::move(answered);
+            --missing_count;
+        }
+    }
     const Instant deadline = host_->local_now() + timeout;
     while (missing_count > 0) {
         const std::optional<sim::Arrival> arrival = host_->await_arrival_until(deadline);
@@ -87,6 +94,7 @@ std::vector<CallReply> Client::await_calls(BrokerId broker, std::vector<clients:
         if (!reply) continue;
         if (reply->end == CallEnd::kNoAnswer) {
             host_->close_connection(host_of(broker));
+            if (kafka_) kafka_->forget();
             for (CallReply& each : replies)
                 if (each.end == CallEnd::kHostDied) each.end = CallEnd::kNoAnswer;
             return replies;
@@ -99,16 +107,31 @@ std::vector<CallReply> Client::await_calls(BrokerId broker, std::vector<clients:
     return replies;
 }
 
-std::optional<CallReply> Client::reply_from(const sim::Arrival& arrival, BrokerId broker, CorrelationId first) const {
+std::optional<CallReply> Client::send(BrokerId broker, const clients::Request& request) {
+    const std::optional<Bytes> content = kafka_ ? kafka_->ask(request) : std::nullopt;
+    host_->send(host_of(broker), content ? encode_kafka_frame(*content) : encode_client_frame(request), kRequestTag);
+    if (!content || KafkaDoor::is_answered(request)) return std::nullopt;
+    return CallReply{CallEnd::kAnswered, clients::refusal_of(request, ErrorCode::kNone)};
+}
+
+Result<std::optional<clients::Answer>, DecodeError> Client::answer_in(const Bytes& frame) {
+    if (const auto content = kafka_ ? decode_kafka_frame(frame) : std::nullopt) return kafka_->take(*content);
+    return decode_answer_frame(frame).transform(
+        [](const clients::Answer& answer) { return std::optional<clients::Answer>(answer); });
+}
+
+std::optional<CallReply> Client::reply_from(const sim::Arrival& arrival, BrokerId broker, CorrelationId first) {
     if (std::holds_alternative<sim::DeadlinePassed>(arrival)) return CallReply{};
     if (const auto* broken = std::get_if<sim::ConnectionBroken>(&arrival))
         return broken->peer == host_of(broker) ? std::optional(CallReply{}) : std::nullopt;
     const auto* frame = std::get_if<sim::FrameArrived>(&arrival);
     if (frame == nullptr || frame->from != host_of(broker)) return std::nullopt;
-    Result<clients::Answer, DecodeError> answer = decode_answer_frame(frame->frame);
-    if (!answer) return CallReply{};  // a damaged frame: the stream behind it cannot be trusted
-    const bool is_late = answer->correlation_id < first || answer->correlation_id.value >= next_correlation_;
-    if (is_late) return std::nullopt;
+    Result<std::optional<clients::Answer>, DecodeError> decoded = answer_in(frame->frame);
+    if (!decoded) return CallReply{};  // a damaged frame: the stream behind it cannot be trusted
+    std::optional<clients::Answer>& answer = *decoded;
+    const bool is_awaited =
+        answer && answer->correlation_id >= first && answer->correlation_id.value < next_correlation_;
+    if (!is_awaited) return std::nullopt;
     return CallReply{CallEnd::kAnswered, *std::move(answer)};
 }
 
@@ -118,11 +141,19 @@ std::vector<CallReply> Client::await_leader_calls(std::vector<clients::RequestBo
     const bool is_answered = first.end == CallEnd::kAnswered;
     const BrokerId hint = is_answered ? first.answer.leader_hint : BrokerId{};
     const bool is_refused = is_answered && is_for_another_host(first.error());
-    if (is_refused && hint.value >= 1 && hint.value <= workload_->broker_count && hint != target_)
-        target_ = hint;
-    else if (!is_answered || is_refused || first.error() == ErrorCode::kLeaderNotAvailable)
+    const bool has_moved = kafka_ && is_answered && first.error() == ErrorCode::kLeadershipEnded;
+    if (is_refused || has_moved)
+        follow_hint_or_try_next(hint);
+    else if (!is_answered || first.error() == ErrorCode::kLeaderNotAvailable)
         try_next_host();
     return replies;
+}
+
+void Client::follow_hint_or_try_next(BrokerId hint) {
+    if (hint.value >= 1 && hint.value <= workload_->broker_count && hint != target_)
+        target_ = hint;
+    else
+        try_next_host();
 }
 
 /// All in turn, whoever sent it here: two brokers, one that is dead and one that knows no better than to name it, would
@@ -141,6 +172,11 @@ CallReply Client::await_leader_call(const clients::RequestBody& body, Duration t
         // Who knows of no leader may be the last to learn of one, with a disk that hangs for example.
         const bool is_in_the_dark = reply.end == CallEnd::kAnswered && reply.error() == ErrorCode::kLeaderNotAvailable;
         if (reply.end == CallEnd::kNoAnswer || is_in_the_dark) try_next_host();
+        // Who has lost the lead says so in Kafka's words; whether it did what was asked it does not say.
+        if (kafka_ && reply.end == CallEnd::kAnswered && reply.error() == ErrorCode::kLeadershipEnded) {
+            follow_hint_or_try_next(reply.answer.leader_hint);
+            return reply;
+        }
         if (reply.end != CallEnd::kAnswered || !is_for_another_host(reply.error())) return reply;
         const BrokerId hint = reply.answer.leader_hint;
         const bool is_hint_usable = hint.value >= 1 && hint.value <= workload_->broker_count && hint != target_;
@@ -156,11 +192,11 @@ CallReply Client::await_leader_call(const clients::RequestBody& body, Duration t
 }
 
 void Client::send_and_forget(const clients::RequestBody& body) {
-    const clients::Request request{CorrelationId(next_correlation_++), body};
-    host_->send(host_of(target_), encode_client_frame(request), kRequestTag);
+    send(target_, clients::Request{CorrelationId(next_correlation_++), body});
 }
 
 void Client::drop_connection() {
+    if (kafka_) kafka_->forget();
     host_->close_connection(host_of(target_));
 }
 

@@ -12,6 +12,7 @@
 #include "protocol/base/time.h"
 #include "protocol/clients/messages.h"
 #include "scenarios/call_log.h"
+#include "scenarios/kafka_door.h"
 #include "sim/host.h"
 
 namespace tidelock::scenarios {
@@ -71,6 +72,8 @@ class Client {
     /// Asks whom it takes for the leader; follows up to three hints, else tries each host in turn (G7). Only refusals
     /// that changed nothing are passed on to the next host.
     CallReply await_leader_call(const clients::RequestBody& body, Duration timeout);
+    /// It says a topic's name when it writes, and no more: the Kafka wire has no room for the id.
+    [[nodiscard]] bool writes_by_name() const { return kafka_.has_value(); }
     /// Whom it asks first; after an answer, who gave it.
     [[nodiscard]] BrokerId target() const { return target_; }
     void set_target(BrokerId broker) { target_ = broker; }
@@ -100,8 +103,12 @@ class Client {
 
   private:
     /// Nothing for what is no answer to a request from `first` on.
-    std::optional<CallReply> reply_from(const sim::Arrival& arrival, BrokerId broker, CorrelationId first) const;
+    std::optional<CallReply> reply_from(const sim::Arrival& arrival, BrokerId broker, CorrelationId first);
+    /// Sends it in the client's language. Answered already: nobody will.
+    std::optional<CallReply> send(BrokerId broker, const clients::Request& request);
+    Result<std::optional<clients::Answer>, DecodeError> answer_in(const Bytes& frame);
     void try_next_host();
+    void follow_hint_or_try_next(BrokerId hint);
 
     Workload* workload_;
     sim::Host* host_;
@@ -109,6 +116,7 @@ class Client {
     BrokerId target_;
     BrokerId last_tried_;  // of its own accord, and not sent there
     std::int64_t next_correlation_ = 1;
+    std::optional<KafkaDoor> kafka_;  // none: it speaks our own language
 };
 
 /// The value of a data record: its first eight bytes. Unique in a run.

@@ -167,6 +167,8 @@ class Member {
             if (reply.end == CallEnd::kAnswered) take_refusal(reply.error());
             return client_.await_pause(client_.retry_pause());
         }
+        // Whoever assigns may have heard of a topic first.
+        if (positions_.size() < decode(answer->assignment).size()) return client_.await_pause(client_.retry_pause());
         generation_ = joined.generation;
         heard_at_ = client_.host().local_now();
         return await_committed();
@@ -175,6 +177,7 @@ class Member {
     /// All partitions in turn to all members.
     void assign(const std::vector<clients::JoinedMember>& members, clients::SyncGroupRequest& sync,
                 checker::SyncGroupCall& call) {
+        assigned_topics_ = topics_;
         std::vector<Assignment> shares(members.size());
         std::size_t turn = 0;
         for (const KnownTopic& topic : topics_)
@@ -242,7 +245,7 @@ class Member {
         const auto same = [](const KnownTopic& one, const KnownTopic& other) {
             return one.id == other.id && one.partition_count == other.partition_count;
         };
-        if (!std::ranges::equal(now, topics_, same)) generation_ = -1;
+        if (!std::ranges::equal(now, assigned_topics_, same)) generation_ = -1;
         return true;
     }
 
@@ -329,6 +332,7 @@ class Member {
         member_.clear();
         generation_ = -1;
         leads_ = false;
+        assigned_topics_.clear();
         positions_.clear();
     }
 
@@ -366,7 +370,8 @@ class Member {
     bool leads_ = false;
     Instant heard_at_;  // the coordinator's last good word, by the own clock
     std::vector<KnownTopic> topics_;
-    std::vector<Position> positions_;  // what it is assigned
+    std::vector<KnownTopic> assigned_topics_;  // as it last assigned them; empty: a former life of it did
+    std::vector<Position> positions_;          // what it is assigned
     std::size_t turn_ = 0;
     std::int64_t rounds_ = 0;
 };

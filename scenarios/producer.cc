@@ -140,10 +140,16 @@ class Producer {
         batch.partition = PartitionIndex(
             static_cast<std::int32_t>(random_.below(static_cast<std::uint64_t>(batch.topic.partition_count))));
         batch.identity = &identity;
-        const TopicPartition partition{batch.topic.id, batch.partition};
-        if (plan_.is_idempotent) batch.base_sequence = identity.next_sequence[partition];
+        if (plan_.is_idempotent) batch.base_sequence = identity.next_sequence[sequenced(batch)];
         fill(batch);
         return batch;
+    }
+
+    /// What a sequence runs along. Who writes by name does not notice that the topic of that name is another one now.
+    TopicPartition sequenced(const Batch& batch) {
+        if (!client_.writes_by_name()) return {batch.topic.id, batch.partition};
+        const auto number = client_.calls().topic_number(batch.topic.name);
+        return {TopicId(static_cast<std::uint64_t>(number.value)), batch.partition};
     }
 
     /// The one that goes to the same partition behind it.
@@ -313,7 +319,7 @@ class Producer {
 
     void note_acknowledged(const Batch& batch) {
         if (!plan_.is_idempotent) return;
-        std::int32_t& next = batch.identity->next_sequence[TopicPartition{batch.topic.id, batch.partition}];
+        std::int32_t& next = batch.identity->next_sequence[sequenced(batch)];
         // In a run, the answer to an earlier batch may come after that to a later one.
         const std::int32_t behind = sequence_behind(batch);
         if (clients::sequence_after(behind, -next) < std::numeric_limits<std::int32_t>::max() / 2) next = behind;

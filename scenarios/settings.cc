@@ -145,6 +145,8 @@ constexpr std::array<SettingInfo, kSettingCount> kSettings{{
             "clients that keep asking for committed offsets and new producer ids (V14, T2)"),
     integer(kCoordinatorIntervalMs, "clients.coordinator_interval_ms", {1, 600'000}, 150,
             "ms between two such questions"),
+    integer(kKafkaPermille, "clients.kafka_permille", {0, 1'000}, 0,
+            "share of clients that speak to brokers over the Kafka wire, in whatever versions they draw"),
     integer(kRetryPauseMs, "clients.retry_pause_ms", {1, 600'000}, 200, "ms, longest pause before another try"),
     integer(kShortTimeoutMs, "clients.short_timeout_ms", {1, 600'000}, 800, "ms for an answer that waits for nothing"),
     integer(kCallTimeoutMs, "clients.call_timeout_ms", {10, 600'000}, 2'500, "ms before an answer is given up"),

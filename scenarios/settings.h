@@ -103,6 +103,7 @@ enum class Setting : std::uint8_t {
     kStatusIntervalMs,
     kCoordinatorPollers,
     kCoordinatorIntervalMs,
+    kKafkaPermille,
     kRetryPauseMs,
     kShortTimeoutMs,
     kCallTimeoutMs,
