@@ -1,103 +1,17 @@
 // Real brokers on loopback: processes, sockets and files, killed and started again.
 #include <fmt/format.h>
 #include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <catch2/catch.hpp>
-#include <chrono>
-#include <filesystem>
-#include <fstream>
 #include <map>
-#include <thread>
+#include <memory>
 
 #include "protocol/storage/record_batch.h"
-#include "tests/tidelockd/kafka_client.h"
+#include "tests/brokers/brokers.h"
+#include "tests/brokers/kafka_client.h"
 
 namespace tidelock::tests {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-using namespace std::chrono_literals;
-
-class Brokers {
-  public:
-    explicit Brokers(int count) : count_(count) {
-        char name[] = "/tmp/tidelockd-test-XXXXXX";
-        folder_ = ::mkdtemp(name);
-        for (int id = 1; id <= count; ++id) {
-            client_ports_[id] = free_port();
-            peer_ports_[id] = free_port();
-        }
-        for (int id = 1; id <= count; ++id) write_config(id);
-        for (int id = 1; id <= count; ++id) start(id);
-    }
-    ~Brokers() {
-        for (int id = 1; id <= count_; ++id) kill(id, SIGKILL);
-        std::filesystem::remove_all(folder_);
-    }
-    Brokers(const Brokers&) = delete;
-    Brokers& operator=(const Brokers&) = delete;
-
-    void start(int id) {
-        const std::string config = file(id, "json");
-        const std::string log = file(id, "log");
-        const pid_t pid = ::fork();
-        if (pid == 0) {
-            if (std::freopen(log.c_str(), "a", stderr) == nullptr) ::_exit(126);
-            ::execl(TIDELOCKD, "tidelockd", "--config", config.c_str(), nullptr);
-            ::_exit(127);
-        }
-        processes_[id] = pid;
-    }
-    /// Its exit status; -1 when a signal ended it.
-    int kill(int id, int number) {
-        if (!processes_.contains(id)) return -1;
-        ::kill(processes_[id], number);
-        int status = 0;
-        ::waitpid(processes_[id], &status, 0);
-        processes_.erase(id);
-        return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    }
-    [[nodiscard]] std::uint16_t port(int id) const { return client_ports_.at(id); }
-    [[nodiscard]] bool is_running(int id) const { return processes_.contains(id); }
-
-    /// The broker that serves, as the others say; 0: none within ten seconds.
-    int leader() {
-        for (const auto end = Clock::now() + 10s; Clock::now() < end; std::this_thread::sleep_for(10ms)) {
-            for (int id = 1; id <= count_; ++id) {
-                if (!is_running(id)) continue;
-                KafkaClient client(port(id));
-                const auto metadata = client.call<kafka::MetadataResponse>(kafka::MetadataRequest{}, 9);
-                if (metadata && metadata->controller_id.value == id && !metadata->topics.empty()) return id;
-            }
-        }
-        return 0;
-    }
-
-  private:
-    [[nodiscard]] std::string file(int id, const std::string& ending) const {
-        return fmt::format("{}/broker{}.{}", folder_, id, ending);
-    }
-    void write_config(int id) const {
-        std::string peers;
-        for (int other = 1; other <= count_; ++other)
-            if (other != id)
-                peers += fmt::format(R"({}{{"Id": {}, "Address": "127.0.0.1:{}", "ClientAddress": "127.0.0.1:{}"}})",
-                                     peers.empty() ? "" : ", ", other, peer_ports_.at(other), client_ports_.at(other));
-        std::ofstream(file(id, "json")) << fmt::format(
-            R"({{"DataDir": "{}", "Server": {{"Port": {}, "MaxRequestBytes": 4194304, "Replication": {{"ReplicaId": {},
-                "ReplicateHost": "127.0.0.1", "ReplicatePort": {}, "ClientAddress": "127.0.0.1:{}", "Token": "secret",
-                "Peers": [{}], "Failover": {{"Enabled": true}}}}}}}})",
-            file(id, "data"), client_ports_.at(id), id, peer_ports_.at(id), client_ports_.at(id), peers);
-    }
-
-    int count_;
-    std::string folder_;
-    std::map<int, std::uint16_t> client_ports_;
-    std::map<int, std::uint16_t> peer_ports_;
-    std::map<int, pid_t> processes_;
-};
 
 Bytes batch_of(const std::string& value) {
     storage::RecordBatchBuilder builder(storage::BatchOptions{});

@@ -40,7 +40,7 @@ class KafkaClient {
     std::int32_t correlation_ = 0;
 };
 
-/// A port that nobody listens to right now.
+/// A port of loopback that nobody listens to, and that is given to no other test while this process lives.
 std::uint16_t free_port();
 
 }  // namespace tidelock::tests

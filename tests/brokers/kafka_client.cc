@@ -1,13 +1,16 @@
-#include "tests/tidelockd/kafka_client.h"
+#include "tests/brokers/kafka_client.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <cstddef>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -20,6 +23,32 @@ sockaddr_in loopback(std::uint16_t port) {
     address.sin_port = htons(port);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     return address;
+}
+
+// Below the ports that the kernel gives to outgoing connections: none of those takes the port of a broker that is down
+// for a moment, and none connects to itself.
+constexpr int kFirstPort = 12'000;
+constexpr int kPortCount = 20'000;
+
+/// Whether no other test has the port, and none gets it as long as this process lives.
+bool reserve(std::uint16_t port) {
+    sockaddr_un name{};
+    name.sun_family = AF_UNIX;
+    const std::string text = "tidelock-test-port-" + std::to_string(port);
+    text.copy(name.sun_path + 1, text.size());  // a first byte of zero: no file
+    const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + text.size());
+    const int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (::bind(socket, reinterpret_cast<const sockaddr*>(&name), size) == 0) return true;
+    ::close(socket);
+    return false;
+}
+
+bool is_bindable(std::uint16_t port) {
+    const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const sockaddr_in address = loopback(port);
+    const bool is_free = ::bind(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+    ::close(socket);
+    return is_free;
 }
 
 }  // namespace
@@ -81,13 +110,12 @@ std::optional<kafka::Response> KafkaClient::exchange(const kafka::Request& reque
 }
 
 std::uint16_t free_port() {
-    const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in address = loopback(0);
-    socklen_t size = sizeof address;
-    ::bind(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address);
-    ::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size);
-    ::close(socket);
-    return ntohs(address.sin_port);
+    for (int tried = 0; tried < kPortCount; ++tried) {
+        static int next = static_cast<int>(::getpid() * 37LL % kPortCount);
+        const auto port = static_cast<std::uint16_t>(kFirstPort + next++ % kPortCount);
+        if (reserve(port) && is_bindable(port)) return port;
+    }
+    return 0;
 }
 
 }  // namespace tidelock::tests
