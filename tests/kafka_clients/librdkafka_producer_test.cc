@@ -65,7 +65,8 @@ void kill_leader(Brokers& brokers, RdKafka::Producer& producer) {
 
 }  // namespace
 
-TEST_CASE("an idempotent producer outlives killed leaders: nothing lost, nothing twice, in order") {
+TEST_CASE("an idempotent producer outlives killed leaders: nothing lost, nothing twice, in order",
+          "[producer]") {
     Brokers brokers(3);
     create_topic(brokers, "orders", kPartitions);
     Reports reports;
