@@ -1,5 +1,5 @@
-// kcat as people use it on a shell, against three brokers: what is there, producing, consuming from anywhere, offsets by
-// time, groups; and that what is compressed stays as its producer made it.
+// kcat as people use it on a shell, against three brokers: what is there, producing, consuming from anywhere, offsets
+// by time, groups; and that what is compressed stays as its producer made it.
 #include <fmt/format.h>
 #include <stdio.h>
 #include <sys/wait.h>

@@ -49,8 +49,8 @@ void create_topic(const Brokers& brokers, const std::string& topic, int partitio
 }
 
 std::map<Place, std::string> read_all(const Brokers& brokers, const std::string& topic, int partitions) {
-    const auto conf = conf_of(
-        {{"bootstrap.servers", brokers.addresses()}, {"group.id", "reader"}, {"enable.partition.eof", "true"}});
+    const auto conf =
+        conf_of({{"bootstrap.servers", brokers.addresses()}, {"group.id", "reader"}, {"enable.partition.eof", "true"}});
     std::string why;
     const std::unique_ptr<RdKafka::KafkaConsumer> consumer(RdKafka::KafkaConsumer::create(conf.get(), why));
     INFO(why);

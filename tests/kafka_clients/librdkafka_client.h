@@ -1,4 +1,4 @@
-// What the tests with librdkafka share: configurations, places of records, a topic to begin with, and all there is in it.
+// What the tests with librdkafka share: configurations, places of records, a topic to begin with, reading all of it.
 #pragma once
 
 #include <librdkafka/rdkafkacpp.h>
@@ -30,8 +30,8 @@ std::unique_ptr<RdKafka::Conf> conf_of(const Settings& settings);
 
 void create_topic(const Brokers& brokers, const std::string& topic, int partitions);
 
-/// Everything in the topic from its beginning to its end, as a consumer without a group reads it. An offset that it gives
-/// twice, or after a higher one, fails the test.
+/// Everything in the topic from its beginning to its end, as a consumer without a group reads it. An offset that it
+/// gives twice, or after a higher one, fails the test.
 std::map<Place, std::string> read_all(const Brokers& brokers, const std::string& topic, int partitions);
 
 }  // namespace tidelock::tests

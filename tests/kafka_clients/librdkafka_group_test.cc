@@ -2,8 +2,8 @@
 // after every record that they process. Checked throughout, for every record of six partitions:
 //   - the group processes each partition's records one after the other: no offset is skipped;
 //   - what is processed again was not committed yet;
-//   - partitions are shared out as the assignor says; they move to the other member when one leaves, with the cooperative
-//     assignor without anybody giving up what it keeps;
+//   - partitions are shared out as the assignor says; they move to the other member when one leaves, and with the
+//     cooperative assignor nobody gives up what it keeps;
 //   - the group goes on when the broker that coordinates it is killed (kill -9);
 //   - a static member (group.instance.id) that is gone for a moment comes back to its partitions, and the other one
 //     notices nothing.
@@ -139,8 +139,7 @@ class Group {
           topics_{assignor + "-a", assignor + "-b"} {
         for (const std::string& topic : topics_) create_topic(brokers, topic, kPartitionsPerTopic);
         std::string why;
-        producer_.reset(
-            RdKafka::Producer::create(conf_of({{"bootstrap.servers", brokers.addresses()}}).get(), why));
+        producer_.reset(RdKafka::Producer::create(conf_of({{"bootstrap.servers", brokers.addresses()}}).get(), why));
         REQUIRE(producer_);
     }
 
@@ -197,8 +196,7 @@ void kill_coordinator(Brokers& brokers) {
 }
 
 /// `sizes`: how many partitions each of two members gets.
-void two_members_one_leaving(Brokers& brokers, const std::string& assignor,
-                             std::pair<std::size_t, std::size_t> sizes) {
+void two_members_one_leaving(Brokers& brokers, const std::string& assignor, std::pair<std::size_t, std::size_t> sizes) {
     INFO(assignor);
     Group group(brokers, assignor);
     group.produce(8);
@@ -236,8 +234,7 @@ TEST_CASE("a group shares its partitions, outlives its coordinator and takes ove
     two_members_one_leaving(brokers, "cooperative-sticky", {3, 3});
 }
 
-TEST_CASE("a static member that is gone for a moment comes back to its partitions without a rebalance",
-          "[group]") {
+TEST_CASE("a static member that is gone for a moment comes back to its partitions without a rebalance", "[group]") {
     Brokers brokers(3, R"("GroupInitialRebalanceDelayMs": 200)");
     Group group(brokers, "roundrobin");
     group.produce(10);
