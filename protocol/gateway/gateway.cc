@@ -12,13 +12,14 @@ namespace {
 void flush(const GatewayConfig& config, Instant now, ConnectionId id, Connection& connection, Effects& effects) {
     while (!connection.pending.empty() && connection.pending.front().outstanding == 0) {
         Pending& first = connection.pending.front();
-        if (!first.close_with.empty()) return effects.emplace_back(CloseConnection{id, first.close_with}), void();
-        if (first.is_answered) {
+        const bool closes = !first.close_with.empty();
+        if (first.is_answered && (!closes || first.is_answered_before_close)) {
             const kafka::Response response{first.request.version, first.request.correlation_id,
                                            std::move(first.answer)};
             effects.emplace_back(SendFrame{id, kafka::encode_response(response), kafka::api_key(response.body),
                                            since(first.received, now)});
         }
+        if (closes) return effects.emplace_back(CloseConnection{id, first.close_with}), void();
         connection.bytes_pending -= first.frame_bytes;
         connection.pending.pop_front();
     }

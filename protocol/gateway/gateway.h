@@ -101,6 +101,7 @@ struct Pending {
     std::int64_t frame_bytes = 0;
     std::optional<FetchRound> fetch;
     std::string close_with;                   // why the connection ends instead of an answer; empty: it does not
+    bool is_answered_before_close = false;    // or after it
     std::vector<std::string> refused_topics;  // by name: that nobody can create for a Metadata request
     bool has_created = false;                 // topics that a Metadata request asked for
     bool operator==(const Pending&) const = default;

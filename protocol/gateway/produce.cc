@@ -90,13 +90,18 @@ void ask(Call& call, kafka::InitProducerIdRequest& request) {
 
 void take(Call& call, Slot /*slot*/, const clients::Answer& answer, const kafka::InitProducerIdRequest& /*request*/) {
     auto& response = answer_of<kafka::InitProducerIdResponse>(call);
-    // Producers without transactions ask any broker. One that is told of a coordinator would look for one that there is
-    // not; one whose connection ends asks another broker, and comes to the leader.
-    if (clients::error_of(answer) == clients::ErrorCode::kNotLeader) {
+    const clients::ErrorCode error = clients::error_of(answer);
+    response.error_code = kafka_error(error, AskedOf::kCoordinator);
+    // Producers without transactions ask any broker, and have no coordinator. Told of one that is another or not there,
+    // some would look for it; told that one is busy, they ask again, but some of them ask whomever they are connected
+    // to. So one that asks a broker that does not lead is let go as well: it asks another one, and comes to the leader.
+    if (response.error_code == kafka::ErrorCode::kNotCoordinator) {
         call.pending.close_with = "producer ids are given out by the leader";
-        return;
+        call.pending.is_answered_before_close = true;
     }
-    response.error_code = kafka_error(clients::error_of(answer), AskedOf::kCoordinator);
+    const bool is_to_ask_again = response.error_code == kafka::ErrorCode::kNotCoordinator ||
+                                 response.error_code == kafka::ErrorCode::kCoordinatorNotAvailable;
+    if (is_to_ask_again) response.error_code = kafka::ErrorCode::kCoordinatorLoadInProgress;
     const auto* given = std::get_if<clients::InitProducerIdAnswer>(&answer.body);
     if (given == nullptr || given->error != clients::ErrorCode::kNone) return;
     response.producer_id = given->producer_id;

@@ -175,12 +175,31 @@ TEST_CASE("a produce with acks 0 that fails ends the connection: nothing else wo
     CHECK(door.closed.find("NOT_LEADER") != std::string::npos);
 }
 
-TEST_CASE("who asks a follower for a producer id is let go, to ask another broker") {
-    Door door;
-    door.ask(kafka::InitProducerIdRequest{}, 4);
-    door.answer(door.next<clients::InitProducerIdRequest>().first,
-                clients::InitProducerIdAnswer{clients::ErrorCode::kNotLeader, kNoProducer, ProducerEpoch(0)});
-    CHECK_FALSE(door.closed.empty());
+TEST_CASE("who asks a follower for a producer id is to ask again, and let go to ask another broker") {
+    for (const clients::ErrorCode error : {clients::ErrorCode::kNotLeader, clients::ErrorCode::kLeadershipEnded}) {
+        Door door;
+        door.ask(kafka::InitProducerIdRequest{}, 4);
+        door.answer(door.next<clients::InitProducerIdRequest>().first,
+                    clients::InitProducerIdAnswer{error, kNoProducer, ProducerEpoch(0)});
+        const auto answer = door.answered<kafka::InitProducerIdResponse>(kafka::ApiKey::kInitProducerId, 4);
+        CHECK(answer.error_code == kafka::ErrorCode::kCoordinatorLoadInProgress);
+        CHECK_FALSE(door.closed.empty());
+    }
+}
+
+// Producers without transactions have no coordinator: told that it is not available, some look for one under no name.
+TEST_CASE("who asks for a producer id that the leader cannot give out now is to ask it again") {
+    for (const clients::ErrorCode error :
+         {clients::ErrorCode::kLeaderNotAvailable, clients::ErrorCode::kThrottled, clients::ErrorCode::kRequestTimedOut,
+          clients::ErrorCode::kNotEnoughReplicas, clients::ErrorCode::kCoordinatorNotReady}) {
+        Door door;
+        door.ask(kafka::InitProducerIdRequest{}, 4);
+        door.answer(door.next<clients::InitProducerIdRequest>().first,
+                    clients::InitProducerIdAnswer{error, kNoProducer, ProducerEpoch(0)});
+        const auto answer = door.answered<kafka::InitProducerIdResponse>(kafka::ApiKey::kInitProducerId, 4);
+        CHECK(answer.error_code == kafka::ErrorCode::kCoordinatorLoadInProgress);
+        CHECK(door.closed.empty());
+    }
 }
 
 TEST_CASE("errors of a fetch are those that consumers know to retry") {
