@@ -24,9 +24,9 @@ class Kcat {
   public:
     explicit Kcat(const Brokers& brokers) : brokers_(brokers.addresses()) {}
 
-    /// What kcat writes, with `before` ahead of it in the shell's line. Fails the test if it fails, or in 30 s.
+    /// What kcat writes, with `before` ahead of it in the shell's line. Fails the test if it fails, or in 60 s.
     std::string operator()(const std::string& arguments, const std::string& before = "") const {
-        const std::string line = fmt::format("{} timeout 30 kcat -b {} {}", before, brokers_, arguments);
+        const std::string line = fmt::format("{} timeout 60 kcat -b {} {}", before, brokers_, arguments);
         FILE* pipe = ::popen(line.c_str(), "r");
         REQUIRE(pipe != nullptr);
         std::string output;

@@ -64,8 +64,8 @@ std::map<Place, std::string> read_all(const Brokers& brokers, const std::string&
     std::map<Place, std::string> records;
     std::map<int, std::int64_t> last;
     int ends = 0;
-    for (const auto deadline = Clock::now() + 30s; ends < partitions;) {
-        if (Clock::now() > deadline) FAIL("the end of " << topic << " is not reached in 30 s");
+    for (const auto deadline = Clock::now() + 60s; ends < partitions;) {
+        if (Clock::now() > deadline) FAIL("the end of " << topic << " is not reached in 60 s");
         const std::unique_ptr<RdKafka::Message> message(consumer->consume(100));
         if (message->err() == RdKafka::ERR__PARTITION_EOF) ++ends;
         if (message->err() != RdKafka::ERR_NO_ERROR) continue;

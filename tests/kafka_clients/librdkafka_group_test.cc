@@ -171,8 +171,8 @@ class Group {
 };
 
 void poll_until(const std::vector<Member*>& members, const char* what, const std::function<bool()>& is_reached) {
-    for (const auto deadline = Clock::now() + 30s; !is_reached();) {
-        if (Clock::now() > deadline) FAIL("not within 30 s: " << what);
+    for (const auto deadline = Clock::now() + 60s; !is_reached();) {
+        if (Clock::now() > deadline) FAIL("not within 60 s: " << what);
         for (Member* member : members) member->poll();
     }
 }

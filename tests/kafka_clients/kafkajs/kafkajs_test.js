@@ -25,10 +25,10 @@ const readline = require('readline')
 
 const SKIPPED = 77
 const PARTITIONS = [0, 1, 2]
-const SENDS = 240
+const SENDS = 150
 const RECORDS_PER_SEND = 10
 const RECORDS_PER_COMMIT = 25
-const PATIENCE_MS = 40000
+const PATIENCE_MS = 60000
 
 function loadKafkajs() {
   try {
