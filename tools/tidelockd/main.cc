@@ -1,5 +1,6 @@
 // tidelockd: a broker on real sockets and files, for Kafka clients.
 #include <fmt/core.h>
+#include <malloc.h>
 #include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
@@ -44,6 +45,15 @@ std::string share_descriptors(Settings& settings) {
     return {};
 }
 
+/// Requests and batches come and go by the hundred kilobytes. Given back to the system each time and asked for again,
+/// their pages cost more than all that is done with them.
+void keep_freed_memory() {
+    constexpr int kKeptBytesMax = 64 << 20;
+    constexpr int kMappedFrom = 32 << 20;  // larger ones go back at once
+    ::mallopt(M_TRIM_THRESHOLD, kKeptBytesMax);
+    ::mallopt(M_MMAP_THRESHOLD, kMappedFrom);
+}
+
 int complain(const std::string& text) {
     fmt::print(stderr, "tidelockd: {}\n", text);
     return 2;
@@ -61,6 +71,7 @@ int run(const CommandLine& line) {
         return 0;
     }
     std::signal(SIGPIPE, SIG_IGN);
+    keep_freed_memory();
     if (const std::string error = share_descriptors(*settings); !error.empty()) return complain(error);
     auto directory = DataDirectory::open(settings->data_directory);
     if (!directory) return complain(directory.error());
