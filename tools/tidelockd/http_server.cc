@@ -26,6 +26,7 @@ using RequestParser = http::request_parser<http::vector_body<std::byte>>;
 constexpr auto kRetry = std::chrono::milliseconds(100);
 constexpr auto kPatience = std::chrono::seconds(60);  // with a request that does not end, or an answer not taken
 constexpr std::uint32_t kHeaderBytesMax = 8 << 10;
+constexpr std::size_t kReadAtOnce = 64 << 10;  // as much as Beast reads in one go, if there is room
 
 std::string_view view_of(boost::beast::string_view text) {
     return {text.data(), text.size()};
@@ -91,6 +92,8 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
             keeps_alive_ = false;
             return write(*refusal, parser_->get().version());
         }
+        // Beast reads no more at a time than the buffer has room for, which is 512 bytes at first.
+        buffer_.reserve(kReadAtOnce);
         http::async_read(stream_, buffer_, *parser_, [self = shared_from_this()](const ErrorCode& error, std::size_t) {
             if (!self->is_open_) return;
             if (error) return self->end(error.message());
