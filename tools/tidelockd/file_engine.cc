@@ -78,7 +78,7 @@ FileEngine::~FileEngine() {
         const std::lock_guard lock(mutex_);
         is_ending_ = true;
     }
-    wake_.notify_all();
+    for (Queue* queue : {&syncs_, &directory_syncs_, &reads_}) queue->wake.notify_all();
     for (std::thread& thread : threads_) thread.join();
 }
 
@@ -273,21 +273,21 @@ void FileEngine::fail_write(const storage::FileName& name, int error) {
     post_(storage::WriteFailed{name, failure_of(error)});
 }
 
-void FileEngine::enqueue(std::deque<Job>& queue, Job job) {
+void FileEngine::enqueue(Queue& queue, Job job) {
     {
         const std::lock_guard lock(mutex_);
-        queue.push_back(std::move(job));
+        queue.jobs.push_back(std::move(job));
     }
-    wake_.notify_all();
+    queue.wake.notify_one();
 }
 
-void FileEngine::work(std::deque<Job>& queue) {
+void FileEngine::work(Queue& queue) {
     std::unique_lock lock(mutex_);
     for (;;) {
-        wake_.wait(lock, [&] { return is_ending_ || !queue.empty(); });
+        queue.wake.wait(lock, [&] { return is_ending_ || !queue.jobs.empty(); });
         if (is_ending_) return;
-        const Job job = std::move(queue.front());
-        queue.pop_front();
+        const Job job = std::move(queue.jobs.front());
+        queue.jobs.pop_front();
         lock.unlock();
         job();
         lock.lock();

@@ -53,6 +53,11 @@ class FileEngine {
     class OpenFile;
     using FilePtr = std::shared_ptr<OpenFile>;
     using Job = std::function<void()>;
+    /// Jobs of one kind, and the threads that wait for them: nobody else is woken.
+    struct Queue {
+        std::deque<Job> jobs;
+        std::condition_variable wake;
+    };
 
     void write(const storage::WriteFile& effect);
     void truncate(const storage::TruncateFile& effect);
@@ -69,8 +74,8 @@ class FileEngine {
     void note_name_changed(const std::string& path);
     [[nodiscard]] bool sync_folders(const std::set<std::string>& folders) const;
     void fail_write(const storage::FileName& name, int error);
-    void enqueue(std::deque<Job>& queue, Job job);
-    void work(std::deque<Job>& queue);
+    void enqueue(Queue& queue, Job job);
+    void work(Queue& queue);
 
     int directory_;
     Post post_;
@@ -78,10 +83,9 @@ class FileEngine {
     std::uint64_t uses_ = 0;
 
     mutable std::mutex mutex_;
-    std::condition_variable wake_;
-    std::deque<Job> syncs_;
-    std::deque<Job> directory_syncs_;
-    std::deque<Job> reads_;
+    Queue syncs_;
+    Queue directory_syncs_;
+    Queue reads_;
     FileCounters counters_;
     std::set<std::string> changed_folders_;  // since they were synced; the data directory itself aside
     bool is_ending_ = false;
