@@ -64,6 +64,7 @@ broker::Config broker_config(const Settings& settings, BrokerId id) {
     config.groups.session_timeout_min = milliseconds(settings[Setting::kSessionTimeoutMs]);
     config.internal_spare_records = int32_of(settings, Setting::kInternalSpareRecords);
     config.isr_lag = milliseconds(settings[Setting::kIsrLagMs]);
+    config.disconnect_grace = milliseconds(settings[Setting::kDisconnectGraceMs]);
     if (settings[Setting::kReplicaLagTimeoutMs] > 0)
         config.replica_lag_timeout = milliseconds(settings[Setting::kReplicaLagTimeoutMs]);
     if (settings[Setting::kReplicaLagRecordsMax] >= 0)

@@ -58,6 +58,9 @@ constexpr std::array<SettingInfo, kSettingCount> kSettings{{
     integer(kFirstRebalanceDelayMs, "broker.first_rebalance_delay_ms", {0, 60'000}, 200,
             "ms that an empty consumer group waits for more members (T4)"),
     integer(kIsrLagMs, "broker.isr_lag_ms", {50, 600'000}, 3'000, "ms behind before a member is removed (I2)"),
+    integer(kDisconnectGraceMs, "broker.disconnect_grace_ms", {0, 60'000}, 200,
+            "ms that a member may be unheard of after its connection has ended, before it is removed (I2); 0: no such "
+            "bound"),
     integer(kReplicaLagTimeoutMs, "broker.replica_lag_timeout_ms", {0, 600'000}, 0,
             "ms without a fetch before removal (I2, 002); 0: no such bound"),
     integer(kReplicaLagRecordsMax, "broker.replica_lag_records_max", {-1, 1'000'000}, -1,

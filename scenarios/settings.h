@@ -38,6 +38,7 @@ enum class Setting : std::uint8_t {
     kTrustIndexesPermille,
     kFirstRebalanceDelayMs,
     kIsrLagMs,
+    kDisconnectGraceMs,
     kReplicaLagTimeoutMs,
     kReplicaLagRecordsMax,
     kMinInsyncReplicas,

@@ -48,8 +48,9 @@ struct Config {
     std::int32_t raft_append_window_max = 256;                // entries sent but not acknowledged, per follower (R9)
     std::int32_t raft_snapshot_chunk_bytes_max = 64 * 1'024;  // of a Raft snapshot in one message (R8)
 
-    Duration isr_lag = milliseconds(3000);                // 000 `IsrLagSeconds`
-    std::optional<Duration> replica_lag_timeout;          // 002: no fetch or ack within
+    Duration isr_lag = milliseconds(3000);          // 000 `IsrLagSeconds`
+    Duration disconnect_grace = milliseconds(200);  // a member whose connection ended may be unheard of; 0: no bound
+    std::optional<Duration> replica_lag_timeout;    // 002: no fetch or ack within
     std::optional<std::int64_t> replica_lag_records_max;  // 002; 000's static `LagMax`
     std::int32_t min_insync_replicas = 2;
 

@@ -105,6 +105,7 @@ replication::InSyncConfig in_sync_config(const Broker& broker) {
     if (config.seed_rules.expand_within_lag_bound) in_sync.expand_rule = replication::ExpandRule::kLagBound;
     if (config.isr_lag.value > 0) in_sync.isr_lag = config.isr_lag;
     in_sync.replica_lag_timeout = config.replica_lag_timeout;
+    if (config.disconnect_grace.value > 0) in_sync.disconnect_grace = config.disconnect_grace;
     // A dead member of an idle group stands at the log end for ever by the letter of 000. It has to go all the same:
     // the next record, and any change of topics, would wait for it.
     if (config.preset == Preset::kGroup && !config.replica_lag_timeout)
@@ -135,7 +136,7 @@ void begin_leading(Step& step, LeaderEpoch leader_epoch, const replication::Vers
     observe(step, InSyncSetCommitted{leader_epoch, in_sync_set.members});
     notify_in_sync(step, effects);
     count_under_replicated(step);
-    step.effects.push_back(SetTimer{TimerKind::kInSyncBounds, in_sync_tick(broker), in_sync_tick(broker)});
+    look_at_in_sync_bounds_in(step, in_sync_tick(broker));
     begin_rebuild(step);
     advance_all_high_watermarks(step);
     if (broker.leading) start_rebuild_reads(step);
@@ -258,6 +259,13 @@ Duration in_sync_tick(const Broker& broker) {
     return std::max(bound / 4, milliseconds(1));
 }
 
+void look_at_in_sync_bounds_in(Step& step, Duration pause) {
+    const Broker& broker = step.broker;
+    const bool has_gone = broker.in_sync.is_anybody_disconnected() && broker.config.disconnect_grace.value > 0;
+    if (has_gone) pause = std::min(pause, broker.config.disconnect_grace);
+    step.effects.push_back(SetTimer{TimerKind::kInSyncBounds, pause, pause});
+}
+
 void on_in_sync_bounds_timer(Step& step) {
     Broker& broker = step.broker;
     if (!broker.leading) return;
@@ -270,7 +278,7 @@ void on_in_sync_bounds_timer(Step& step) {
     // In preset static a removal has committed by now.
     const bool has_removed = broker.in_sync.committed().version != version;
     const Duration pause = has_removed ? kNextRemoval : in_sync_tick(broker);
-    step.effects.push_back(SetTimer{TimerKind::kInSyncBounds, pause, pause});
+    look_at_in_sync_bounds_in(step, pause);
 }
 
 namespace {

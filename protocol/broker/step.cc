@@ -73,6 +73,7 @@ void on_raft_message(Step& step, BrokerId from, const raft::Message& message) {
 void on_peer_message(Step& step, const PeerMessageReceived& received) {
     if (step.broker.lifecycle != Lifecycle::kRunning) return;
     const BrokerId from = received.from;
+    step.broker.in_sync.on_heard(from);
     if (const raft::Message* message = std::get_if<raft::Message>(&received.message))
         return on_raft_message(step, from, *message);
     const replication::Message& message = std::get<replication::Message>(received.message);
@@ -101,6 +102,8 @@ void on_peer_disconnected(Step& step, BrokerId peer) {
     replication::FetchEffects effects;
     broker.fetcher.on_connection_lost(peer, step.now, effects);
     run_fetcher(step, effects);
+    const bool is_news = broker.in_sync.on_disconnected(peer, step.now);
+    if (is_news && broker.leading) look_at_in_sync_bounds_in(step, in_sync_tick(broker));
     if (broker.config.preset != Preset::kGroup) return;
     const auto trusts_leader = [&] {
         const auto* follower = std::get_if<raft::Follower>(&broker.raft.role);

@@ -12,6 +12,10 @@ constexpr Offset kUnknown{-1};
 }  // namespace
 
 bool InSyncSet::is_within_bounds(const Follower& follower, Instant now) const {
+    // A process that dies takes its connections with it. One that is cut off for a moment comes back at once.
+    const bool is_gone = config_.disconnect_grace && follower.disconnected_at &&
+                         since(*follower.disconnected_at, now) >= *config_.disconnect_grace;
+    if (is_gone) return false;
     if (config_.isr_lag && !is_at_log_end(follower) && since(follower.caught_up_at, now) > *config_.isr_lag)
         return false;
     if (config_.replica_lag_timeout && since(follower.heard_at, now) > *config_.replica_lag_timeout) return false;

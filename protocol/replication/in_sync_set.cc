@@ -54,6 +54,7 @@ void InSyncSet::become_leader(LeaderEpoch leader_epoch, VersionedSet committed, 
         fresh.broker = follower.broker;
         fresh.past_incarnations = std::move(follower.past_incarnations);  // a life that is over stays over
         fresh.caught_up_at = fresh.marked_at = fresh.heard_at = now;      // the bounds of I2 count from here
+        fresh.disconnected_at = follower.disconnected_at;
         fresh.copies.resize(copies_.size());
         if (config_.counts_incarnations) know_named_life(fresh);
         follower = std::move(fresh);
@@ -105,6 +106,21 @@ void InSyncSet::on_replica_seen(Replica replica, Instant now, InSyncEffects& eff
     const bool ends_another = begin_life(*follower, replica.incarnation, now);
     if (follower->incarnation == replica.incarnation) follower->has_spoken = true;
     if (ends_another) refresh_lagging(now, effects);
+}
+
+bool InSyncSet::on_disconnected(BrokerId broker, Instant now) {
+    Follower* follower = find_follower(broker);
+    if (follower == nullptr || follower->disconnected_at) return false;
+    follower->disconnected_at = now;
+    return true;
+}
+
+void InSyncSet::on_heard(BrokerId broker) {
+    if (Follower* follower = find_follower(broker)) follower->disconnected_at.reset();
+}
+
+bool InSyncSet::is_anybody_disconnected() const {
+    return std::ranges::any_of(followers_, [](const Follower& each) { return each.disconnected_at.has_value(); });
 }
 
 void InSyncSet::on_manifest_asked(Replica replica) {

@@ -38,6 +38,7 @@ struct InSyncConfig {
     std::optional<Duration> isr_lag;              // 000: longest time away from the leader's log end
     std::optional<Duration> replica_lag_timeout;  // 002: longest time without a fetch; longer than a long-poll lasts
     std::optional<std::int64_t> replica_lag_records_max;  // 002: most records behind, on any partition
+    std::optional<Duration> disconnect_grace;  // how long a member may be unheard of after its connection has ended
     std::int32_t min_insync_replicas = 1;
     bool keeps_minimum = true;        // I11; off: the seeds' rule, shrinks down to the leader alone
     bool counts_incarnations = true;  // I10; off: the seeds' rule (D4), any life of a member's broker is that member
@@ -128,6 +129,12 @@ class InSyncSet {
     /// A broker showed itself with this data incarnation, by whatever message (I10). Another one than before is a new
     /// life.
     void on_replica_seen(Replica replica, Instant now, InSyncEffects& effects);
+    /// Its connection has ended. True: that is news, and on_tick is due after `disconnect_grace`. Also of who does not
+    /// lead: whose death it was that an election followed is known before the claim.
+    bool on_disconnected(BrokerId broker, Instant now);
+    /// Any message of it came.
+    void on_heard(BrokerId broker);
+    [[nodiscard]] bool is_anybody_disconnected() const;
     /// It asks for the manifest, as each life does before its first fetch of an epoch: so lives have an order here.
     void on_manifest_asked(Replica replica);
     /// The present life asked for the manifest later, and has spoken since: this one is over (I10).
@@ -193,6 +200,7 @@ class InSyncSet {
         bool has_caught_up = false;  // caught_up_at was earned by positions, not granted at the start of the epoch
         bool has_fetched = false;    // in this epoch and life
         bool has_spoken = false;     // ... or said where it is, counted or not
+        std::optional<Instant> disconnected_at;  // its connection ended, and nothing was heard of it since
         bool waits_for_epoch_start_reported = false;
         std::vector<FollowerCopy> copies;            // parallel to copies_
         std::vector<Incarnation> past_incarnations;  // lives known to be over; bounded

@@ -176,6 +176,18 @@ TEST_CASE("what ends a producer or moves a consumer is told by a confirmed leade
     REQUIRE(bench.at(leader).leading->unconfirmed_answers.size() == asked.size());
 }
 
+TEST_CASE("producers do not wait for a member that has died until it would lag (I2)", "[broker]") {
+    Bench bench = formed_group();
+    const std::int32_t leader = bench.serving();
+    const std::int32_t dead = leader % 3 + 1;
+    bench.cut_off(dead);
+    bench.step(leader, PeerDisconnected{BrokerId(dead)});
+    const CorrelationId asked = bench.ask(leader, produce_to("orders", Acks::kAll, seconds(5)));
+    REQUIRE(bench.answer_to(asked) == nullptr);
+    REQUIRE(bench.advance_until([&] { return bench.answer_to(asked) != nullptr; }, milliseconds(300)));
+    REQUIRE(bench.is_answered(asked, ErrorCode::kNone));
+}
+
 // Five batches of a producer are remembered. One before them is known to have been written, and no more.
 TEST_CASE("a batch too old to be remembered is told as written once it is confirmed (A4, T2)", "[broker]") {
     Bench bench = formed_group();

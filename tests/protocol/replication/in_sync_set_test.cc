@@ -302,6 +302,47 @@ TEST_CASE("I10: a late word of a dead life, heard first after the present one, d
     REQUIRE(story.set.position(kC2, kOne) == Offset(10));
 }
 
+TEST_CASE("I2: a member whose connection has ended is out when the grace is over, unless it is heard of again") {
+    InSyncConfig config = config_of();
+    config.disconnect_grace = milliseconds(200);
+    Story story(config);
+    story.fetch(kB, 10, 10);
+    story.fetch(kC, 10, 10);
+    REQUIRE(story.set.on_disconnected(BrokerId(3), at_ms(100)));
+    REQUIRE_FALSE(story.set.on_disconnected(BrokerId(3), at_ms(150)));  // a try to reconnect failed: no news
+    story.tick(299);
+    REQUIRE(story.seen<ProposeChange>().empty());
+    SECTION("unheard of") {
+        story.tick(300);
+        REQUIRE(story.seen<ProposeChange>().size() == 1);
+        REQUIRE(story.seen<ProposeChange>()[0].subject == kC);
+        REQUIRE(story.seen<ProposeChange>()[0].kind == ChangeKind::kShrink);
+    }
+    SECTION("heard of") {
+        story.set.on_heard(BrokerId(3));
+        story.tick(900);
+        REQUIRE(story.seen<ProposeChange>().empty());
+    }
+    SECTION("gone before this leader claimed") {
+        story.effects.clear();
+        story.set.become_leader(LeaderEpoch(8), {SyncStateSetEpoch(2), {kA, kB, kC}},
+                                {{kOne, Offset(10), Offset(10), Offset(4), Offset(10)}}, at_ms(250), story.effects);
+        story.tick(300);
+        REQUIRE(story.seen<ProposeChange>()[0].subject == kC);
+    }
+}
+
+TEST_CASE("I11: at the minimum nobody is removed for an ended connection") {
+    InSyncConfig config = config_of();
+    config.disconnect_grace = milliseconds(200);
+    Story story(config, {kA, kB});
+    story.fetch(kB, 10, 10);
+    story.set.on_disconnected(BrokerId(2), at_ms(100));
+    story.tick(400);
+    REQUIRE(story.seen<ProposeChange>().empty());
+    REQUIRE(story.seen<ShrinkWithheld>() == std::vector<ShrinkWithheld>{{kB}});
+}
+
 TEST_CASE("I10: of two lives that asked for the manifest in this epoch the one that asked later is the present one") {
     Story story(config_of(), {kA, kB});
     story.set.on_manifest_asked(kC);
