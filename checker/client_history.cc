@@ -131,8 +131,12 @@ void ClientHistory::judge(const ClientCall& call, const ProduceCall& produce, Vi
         if (value.attempts > 0) is_fresh = false;
         note_attempt(call, produce, number, value);
     }
-    const bool is_confirmed = call.outcome == Outcome::kOk && produce.acks == Acks::kAll && produce.base_offset;
-    if (!is_confirmed) return;
+    const bool is_confirmed = call.outcome == Outcome::kOk && produce.acks == Acks::kAll;
+    const bool is_claimed = is_confirmed && produce.error == clients::ErrorCode::kDuplicateSequence;
+    if (is_claimed)
+        for (const std::uint64_t sent : produce.values)
+            if (Value& value = value_of(sent); value.claimed_ns < 0) value.claimed_ns = call.returned_ns;
+    if (!is_confirmed || !produce.base_offset) return;
 
     Partition& partition = partitions_[number];
     const bool is_judged =
@@ -374,6 +378,33 @@ void ClientHistory::judge_final_read(std::int64_t time_ns, const Settings& setti
     }
 }
 
+/// "Written before" is as good as an acknowledgement (A4): where nothing was deleted the record has to be found.
+void ClientHistory::judge_claimed(std::int64_t time_ns, const Settings& settings, const FinalView& view,
+                                  ViolationLog& log, const ExcusedLosses& excused) {
+    if (settings.retention_enabled || excused.producers) return;
+    FlatMap<std::uint32_t, std::int64_t>
+        found_until_ns;  // of partitions read from the first record that there ever was
+    for (const FinalRead& read : view.reads) {
+        const std::uint32_t number = partition_of(read.partition);
+        const Partition& partition = partitions_[number];
+        const bool may_lack = partition.is_uncertain || partition.life > 0 || partition.deletable_below > Offset(0);
+        if (read.complete && !may_lack && !excused.contains(read.partition))
+            found_until_ns[number] = read.last_invoked_ns;
+    }
+    for (const Value& value : values_) {
+        if (value.claimed_ns < 0 || value.is_read) continue;
+        const auto read = found_until_ns.find(value.partition);
+        if (read == found_until_ns.end() || value.claimed_ns >= read->second) continue;
+        const ClientPartition& partition = partitions_[value.partition].id;
+        if (excused.has_forgotten(partition, value.producer_id)) continue;
+        log.report(kThis, time_ns,
+                   fmt::format("lost write: producer {} was told at {} ns that value {:x} is in {} already, and nobody "
+                               "has ever read it there (A4, T2)",
+                               value.producer_id.value, value.claimed_ns, value.value, text_of(partition)));
+        return;
+    }
+}
+
 void ClientHistory::judge_value(std::int64_t time_ns, const Value& value, ViolationLog& log,
                                 const ExcusedLosses& excused) const {
     if (!value.is_read) return;
@@ -411,6 +442,7 @@ void ClientHistory::judge_at_end(std::int64_t time_ns, const Settings& settings,
     // Without a reading of everything nobody has looked; V16 says so.
     if (view.is_everything_read) judge_topics(time_ns, view, log, excused);
     for (const Value& value : values_) judge_value(time_ns, value, log, excused);
+    judge_claimed(time_ns, settings, view, log, excused);
 }
 
 }  // namespace tidelock::checker

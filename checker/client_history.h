@@ -62,6 +62,8 @@ class ClientHistory {
         bool is_idempotent = true;    // every attempt by one producer session
         bool is_read = false;
         bool is_read_twice = false;
+        std::int64_t claimed_ns =
+            -1;  // when it was first told to be written already, without its offset (T2); -1: never
         ProducerId producer_id;
         ProducerEpoch producer_epoch;
         Offset acked_offset{-1};
@@ -105,6 +107,8 @@ class ClientHistory {
     static void judge_deleted(std::int64_t time_ns, const FinalRead& read, const Partition& partition,
                               ViolationLog& log);
     void judge_final_read(std::int64_t time_ns, const Settings& settings, const FinalRead& read, ViolationLog& log);
+    void judge_claimed(std::int64_t time_ns, const Settings& settings, const FinalView& view, ViolationLog& log,
+                       const ExcusedLosses& excused);
     void judge_value(std::int64_t time_ns, const Value& value, ViolationLog& log, const ExcusedLosses& excused) const;
 
     FlatMap<ClientPartition, std::uint32_t> partition_numbers_;

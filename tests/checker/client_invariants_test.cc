@@ -65,6 +65,23 @@ ReadRecord at(std::int64_t offset, std::uint64_t value) {
     return ReadRecord{Offset(offset), value};
 }
 
+TEST_CASE("V21: what was called written already is there at the end") {
+    ClientStory story;
+    const auto told_written = [&](std::uint64_t value) {
+        ProduceCall call{kClientX0, ProducerId(5), ProducerEpoch(0), 0, Acks::kAll, {value}, {}};
+        call.error = clients::ErrorCode::kDuplicateSequence;
+        story.call(call);
+    };
+    story.produce(0xa, 0);
+    told_written(0xb);
+    SECTION("it is") {
+        REQUIRE(story.end({at(0, 0xa), at(1, 0xb)}).is_clean());
+    }
+    SECTION("it is not") {
+        REQUIRE_THAT(story.end({at(0, 0xa)}).message(), Contains("lost write") && Contains("value b is in"));
+    }
+}
+
 TEST_CASE("V21: acknowledged records are there at the end") {
     ClientStory story;
     story.produce(0xa, 0).produce(0xb, 1);
