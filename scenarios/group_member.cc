@@ -2,7 +2,8 @@
 // reads from what is committed on, and commits in the name of its membership. It learns that others came or went by
 // being refused, and joins again.
 #include <algorithm>
-#include <set>
+#include <optional>
+#include <utility>
 
 #include "scenarios/client_stories.h"
 #include "sim/world.h"
@@ -56,7 +57,7 @@ class Member {
     void run() {
         while (client_.host().is_alive()) {
             if (!await_orders()) return;
-            const bool goes_on = generation_ < 0 ? await_membership() : await_round();
+            const bool goes_on = generation_ < 0 ? await_membership() : former_ ? await_former_life() : await_round();
             if (!goes_on) return;
         }
     }
@@ -68,6 +69,12 @@ class Member {
         Offset next;
         Offset committed;  // as far as it knows
     };
+    /// A static member that was thought dead, and has something to say when another one has its name (KIP-345).
+    struct FormerLife {
+        std::string member;
+        std::int32_t generation;
+        Position position;
+    };
 
     // --- what the nemesis orders ---
 
@@ -77,8 +84,10 @@ class Member {
             --orders_.crash_count;
             ++workload.orders_taken[4];
             client_.drop_connection();
+            if (!instance_.empty() && generation_ >= 0 && !positions_.empty())
+                former_ = FormerLife{member_, generation_, positions_.front()};
             forget_membership();
-            return client_.await_pause(session_timeout());
+            return client_.await_pause(session_timeout() / 2);
         }
         if (orders_.silent_until_ns > client_.true_now_ns()) {
             ++workload.orders_taken[5];
@@ -276,18 +285,30 @@ class Member {
         return reply.end != CallEnd::kHostDied;
     }
 
-    bool await_commit(Position& position) {
+    bool await_former_life() {
+        const FormerLife former = *std::exchange(former_, std::nullopt);
+        const CallReply reply = await_commit_as(former.member, former.generation, former.position);
+        return reply.end != CallEnd::kHostDied;
+    }
+
+    CallReply await_commit_as(const std::string& member, std::int32_t generation, const Position& position) {
         const auto number = client_.calls().partition_number(position.topic.name, position.partition);
-        client_.begin_call(checker::OffsetCommitCall{group_number(), number, position.next, membership(generation_)});
+        const checker::Membership as{client_.calls().member_number(member), generation};
+        client_.begin_call(checker::OffsetCommitCall{group_number(), number, position.next, as});
         clients::OffsetCommitRequest request;
         request.group = group_;
-        request.generation = generation_;
-        request.member = member_;
+        request.generation = generation;
+        request.member = member;
         request.instance = instance_;
         request.partition = name_of(position);
         request.offset = position.next;
-        const CallReply reply = client_.await_leader_call(request, client_.call_timeout());
+        CallReply reply = client_.await_leader_call(request, client_.call_timeout());
         client_.end_call(reply.outcome());
+        return reply;
+    }
+
+    bool await_commit(Position& position) {
+        const CallReply reply = await_commit_as(member_, generation_, position);
         if (reply.end == CallEnd::kHostDied) return false;
         if (reply.is_ok()) {
             position.committed = position.next;
@@ -372,6 +393,7 @@ class Member {
     std::vector<KnownTopic> topics_;
     std::vector<KnownTopic> assigned_topics_;  // as it last assigned them; empty: a former life of it did
     std::vector<Position> positions_;          // what it is assigned
+    std::optional<FormerLife> former_;
     std::size_t turn_ = 0;
     std::int64_t rounds_ = 0;
 };

@@ -52,6 +52,14 @@ std::optional<std::string> waiting_follower(const broker::Broker& broker) {
     return std::nullopt;
 }
 
+/// A busy broker is woken often, and would do what is due with whatever it is woken for.
+std::optional<std::string> waiting_group(const broker::Broker& broker) {
+    const std::optional<Instant> due = broker.leading->groups.next_deadline();
+    const bool is_woken = !due || (broker.deadline_timer_at && *broker.deadline_timer_at <= *due);
+    if (is_woken) return std::nullopt;
+    return "the members of a group wait, and nothing wakes their coordinator when the next one's time is over (T4)";
+}
+
 }  // namespace
 
 std::optional<std::string> needless_wait(const broker::Broker& broker) {
@@ -59,6 +67,7 @@ std::optional<std::string> needless_wait(const broker::Broker& broker) {
     if (!broker::is_serving(broker) || broker.config.seed_rules.observe_in_two_reads) return std::nullopt;
     if (auto reader = waiting_reader(broker)) return reader;
     if (auto producer = waiting_producer(broker)) return producer;
+    if (auto group = waiting_group(broker)) return group;
     return waiting_follower(broker);
 }
 

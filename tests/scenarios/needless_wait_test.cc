@@ -71,6 +71,24 @@ TEST_CASE("a follower's fetch waits at the log end, not short of it") {
     REQUIRE_THAT(waits_at(1).value_or(""), Contains("the fetch of broker 9 waits"));
 }
 
+TEST_CASE("a coordinator is woken no later than the time of the next member is over") {
+    Leading group;
+    clients::JoinGroupRequest join;
+    join.group = "g";
+    join.session_timeout = join.rebalance_timeout = seconds(10);
+    join.protocol_type = "consumer";
+    join.protocols = {{"range", {}}};
+    clients::GroupEffects effects;
+    group.leader->leading->groups.join(Instant(0), {}, join, effects);
+    const Instant due = *group.leader->leading->groups.next_deadline();
+    group.leader->deadline_timer_at = due;
+    REQUIRE_FALSE(needless_wait(*group.leader).has_value());
+    group.leader->deadline_timer_at = due + milliseconds(1);
+    REQUIRE_THAT(needless_wait(*group.leader).value_or(""), Contains("nothing wakes their coordinator"));
+    group.leader->deadline_timer_at.reset();
+    REQUIRE(needless_wait(*group.leader).has_value());
+}
+
 TEST_CASE("who does not serve owes nobody anything") {
     Leading group;
     group.park_fetch_at(Offset(0));
