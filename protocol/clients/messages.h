@@ -100,7 +100,7 @@ struct CreateTopicRequest {
     std::int32_t partition_count = 1;
     std::vector<Setting> settings;
     bool validate_only = false;
-    bool may_forward = false;  // one who does not lead passes it on, and answers kLeaderNotAvailable
+    bool may_forward = false;  // one who does not lead passes it on, and answers kRequestTimedOut
     bool operator==(const CreateTopicRequest&) const = default;
 };
 struct DeleteTopicRequest {
