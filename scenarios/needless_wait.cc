@@ -60,6 +60,11 @@ std::optional<std::string> waiting_group(const broker::Broker& broker) {
     return "the members of a group wait, and nothing wakes their coordinator when the next one's time is over (T4)";
 }
 
+std::optional<std::string> waiting_in_sync_bounds(const broker::Broker& broker) {
+    if (broker.leading->in_sync_look_at) return std::nullopt;
+    return "nothing wakes the leader to look who keeps up with it (I2)";
+}
+
 }  // namespace
 
 std::optional<std::string> needless_wait(const broker::Broker& broker) {
@@ -68,6 +73,7 @@ std::optional<std::string> needless_wait(const broker::Broker& broker) {
     if (auto reader = waiting_reader(broker)) return reader;
     if (auto producer = waiting_producer(broker)) return producer;
     if (auto group = waiting_group(broker)) return group;
+    if (auto bounds = waiting_in_sync_bounds(broker)) return bounds;
     return waiting_follower(broker);
 }
 

@@ -10,7 +10,7 @@
 namespace tidelock::scenarios {
 
 /// Between two events of a broker nobody should: a reader below the high watermark (I7), a producer whose records are
-/// confirmed (A5), a follower's fetch short of the log end (F1). In words; empty: nobody does.
+/// confirmed (A5), a follower's fetch short of the log end (F1), members who lag (I2). In words; empty: nobody does.
 std::optional<std::string> needless_wait(const broker::Broker& broker);
 
 }  // namespace tidelock::scenarios

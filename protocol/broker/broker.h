@@ -231,6 +231,7 @@ struct Leading {
     std::vector<LogStartMove> log_start_moves;
     std::int64_t producer_records_kept = 0;          // of the topic of producers, when it was last written anew
     std::vector<Replica> stale_acknowledgement_set;  // seed rule observe_in_two_reads only
+    std::optional<Instant> in_sync_look_at;          // when the timer of the bounds of I2 fires
     bool operator==(const Leading&) const = default;
 };
 

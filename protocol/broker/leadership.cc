@@ -136,7 +136,7 @@ void begin_leading(Step& step, LeaderEpoch leader_epoch, const replication::Vers
     observe(step, InSyncSetCommitted{leader_epoch, in_sync_set.members});
     notify_in_sync(step, effects);
     count_under_replicated(step);
-    look_at_in_sync_bounds_in(step, in_sync_tick(broker));
+    look_at_in_sync_bounds_within(step, in_sync_tick(broker));
     begin_rebuild(step);
     advance_all_high_watermarks(step);
     if (broker.leading) start_rebuild_reads(step);
@@ -259,16 +259,21 @@ Duration in_sync_tick(const Broker& broker) {
     return std::max(bound / 4, milliseconds(1));
 }
 
-void look_at_in_sync_bounds_in(Step& step, Duration pause) {
+void look_at_in_sync_bounds_within(Step& step, Duration pause) {
     const Broker& broker = step.broker;
     const bool has_gone = broker.in_sync.is_anybody_disconnected() && broker.config.disconnect_grace.value > 0;
     if (has_gone) pause = std::min(pause, broker.config.disconnect_grace);
+    // Connections that end over and over must not put the look off: whoever lags for another reason waits for it too.
+    std::optional<Instant>& look_at = step.broker.leading->in_sync_look_at;
+    if (look_at && *look_at <= step.now + pause) return;
+    look_at = step.now + pause;
     step.effects.push_back(SetTimer{TimerKind::kInSyncBounds, pause, pause});
 }
 
 void on_in_sync_bounds_timer(Step& step) {
     Broker& broker = step.broker;
     if (!broker.leading) return;
+    broker.leading->in_sync_look_at.reset();
     const replication::SyncStateSetEpoch version = broker.in_sync.committed().version;
     replication::InSyncEffects effects;
     broker.in_sync.on_tick(step.now, effects);
@@ -277,8 +282,7 @@ void on_in_sync_bounds_timer(Step& step) {
     settle_topic_changes(step);  // a shrunken set waits for fewer
     // In preset static a removal has committed by now.
     const bool has_removed = broker.in_sync.committed().version != version;
-    const Duration pause = has_removed ? kNextRemoval : in_sync_tick(broker);
-    look_at_in_sync_bounds_in(step, pause);
+    if (broker.leading) look_at_in_sync_bounds_within(step, has_removed ? kNextRemoval : in_sync_tick(broker));
 }
 
 namespace {

@@ -147,8 +147,7 @@ void on_change_committed(Step& step, const group::InSyncSetChange& change) {
     route_in_sync_effects(step, effects);
     advance_all_high_watermarks(step);
     // Whoever else is to go, and what waits for the set, need not wait for the next regular look.
-    if (has_shrunk && broker.leading)
-        step.effects.push_back(SetTimer{TimerKind::kInSyncBounds, kNextRemoval, kNextRemoval});
+    if (has_shrunk && broker.leading) look_at_in_sync_bounds_within(step, kNextRemoval);
 }
 
 void on_claim_committed(Step& step, const group::Claim& claim) {

@@ -103,7 +103,7 @@ void on_peer_disconnected(Step& step, BrokerId peer) {
     broker.fetcher.on_connection_lost(peer, step.now, effects);
     run_fetcher(step, effects);
     const bool is_news = broker.in_sync.on_disconnected(peer, step.now);
-    if (is_news && broker.leading) look_at_in_sync_bounds_in(step, in_sync_tick(broker));
+    if (is_news && broker.leading) look_at_in_sync_bounds_within(step, in_sync_tick(broker));
     if (broker.config.preset != Preset::kGroup) return;
     const auto trusts_leader = [&] {
         const auto* follower = std::get_if<raft::Follower>(&broker.raft.role);

@@ -79,8 +79,9 @@ replication::InSyncConfig in_sync_config(const Broker& broker);
 replication::HighWatermarkRule high_watermark_rule(const Broker& broker);
 /// How often the time bounds of I2 are looked at.
 Duration in_sync_tick(const Broker& broker);
-/// After that long, or as soon as a member that has gone may be taken for it.
-void look_at_in_sync_bounds_in(Step& step, Duration pause);
+/// After that long, or as soon as a member that has gone may be taken for it; never later than was meant so far. Only
+/// for who leads.
+void look_at_in_sync_bounds_within(Step& step, Duration pause);
 /// When the leader looks at the bounds again after a removal (I2): one change is in flight at a time (I3), and nothing
 /// is confirmed before the last dead member is out.
 constexpr Duration kNextRemoval = milliseconds(1);

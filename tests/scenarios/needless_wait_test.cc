@@ -89,6 +89,13 @@ TEST_CASE("a coordinator is woken no later than the time of the next member is o
     REQUIRE(needless_wait(*group.leader).has_value());
 }
 
+TEST_CASE("a leader is always to look who keeps up with it") {
+    Leading group;
+    REQUIRE(group.leader->leading->in_sync_look_at.has_value());
+    group.leader->leading->in_sync_look_at.reset();
+    REQUIRE_THAT(needless_wait(*group.leader).value_or(""), Contains("nothing wakes the leader"));
+}
+
 TEST_CASE("who does not serve owes nobody anything") {
     Leading group;
     group.park_fetch_at(Offset(0));

@@ -155,4 +155,22 @@ TEST_CASE("a late or doubled fetch does not take the place of the one that is wa
     REQUIRE(std::ranges::none_of(bench.at(leader).leading->parked.fetches(), is_waited_for));
 }
 
+TEST_CASE("a connection that ends over and over does not keep another member that lags in the set (I2)", "[broker]") {
+    Bench bench(3, [](Config& config) { config.isr_lag = seconds(2); });
+    REQUIRE(bench.form());
+    REQUIRE(bench.create_topic("orders"));
+    REQUIRE(bench.transfer_to(1));
+    REQUIRE(bench.advance_until([&] { return bench.is_whole(); }));
+    bench.hold(2, storage::FileOwner::kLogStore);
+    bench.ask(1, produce_to("orders", clients::Acks::kLeader, seconds(5)));
+    const auto is_out = [&] { return bench.at(1).in_sync.committed().members.size() == 2; };
+    for (int i = 0; i < 60 && !is_out(); ++i) {
+        bench.step(1, PeerDisconnected{BrokerId(3)});
+        bench.ask(1, produce_to("orders", clients::Acks::kLeader, seconds(5)));
+        bench.advance(milliseconds(50));
+    }
+    REQUIRE(is_out());
+    REQUIRE(bench.at(1).leading.has_value());
+}
+
 }  // namespace tidelock::broker
