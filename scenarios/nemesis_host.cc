@@ -260,10 +260,16 @@ void Nemesis::rot_at_restart(const PlannedFault& fault, BrokerId victim, sim::Rn
     if (!cluster_.kill(victim)) return withhold(fault, "it is down");
     sim::Disk& disk = world_.host(host_of(victim)).disk();
     trace(fault, fmt::format("{} bits on broker {}", fault.size, victim.value));
+    const std::uint64_t where = random.below(3);
     // The state files have two copies each: little comes of their rot.
-    const std::string_view prefix = random.below(2) == 0 ? "checkpoint." : "";
+    const std::string_view prefix = where == 0 ? "checkpoint." : "";
     bool is_rotten = false;
-    for (std::int64_t i = 0; i < fault.size; ++i) is_rotten = disk.rot_random(random, prefix) || is_rotten;
+    for (std::int64_t i = 0; i < fault.size; ++i) {
+        // What was promised last, and then the promise itself: nothing newer stands behind either.
+        const bool is_hit =
+            where == 2 ? disk.rot_recent(random, i == 1 ? "checkpoint." : ".log") : disk.rot_random(random, prefix);
+        is_rotten = is_hit || is_rotten;
+    }
     if (is_rotten) cluster_.count_fault(fault.kind);
     later(milliseconds(fault.duration_ms), [this, victim] { cluster_.restart(victim); });
 }

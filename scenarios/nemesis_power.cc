@@ -35,6 +35,13 @@ bool is_journal(const storage::FileName& name) {
     return storage::parse_journal_file_name(name.text()).has_value();
 }
 
+/// Seals come after every commit, and nothing is at stake in them.
+bool is_seal(const storage::WriteFile& write) {
+    constexpr std::size_t kKindAt = 4;  // in a slot
+    return write.content.size() > kKindAt &&
+           write.content.span()[kKindAt] == static_cast<std::byte>(storage::SlotKind::kSeal);
+}
+
 struct DeedMatch {
     FileDeed deed;
 
@@ -46,7 +53,7 @@ struct DeedMatch {
             case FileDeed::kSegmentBegin:
                 return e.position == 0 && is_segment(e.name);
             case FileDeed::kJournalWrite:
-                return is_journal(e.name);
+                return is_journal(e.name) && !is_seal(e);
             case FileDeed::kJournalBegin:
                 return e.position == 0 && name.starts_with("checkpoint.");
             case FileDeed::kRaftWrite:

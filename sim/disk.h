@@ -69,6 +69,8 @@ class Disk {
     bool rot_bit(std::string_view file, std::uint64_t position, std::uint32_t bit);
     /// A random bit of the durable content of a random file whose name starts with `prefix`.
     bool rot_random(Rng& rng, std::string_view prefix = {});
+    /// A bit near the end of a random file whose name contains `part`: of what was written last, padding aside.
+    bool rot_recent(Rng& rng, std::string_view part);
     /// Lasting read error, until overwritten.
     bool make_unreadable(std::string_view file, ByteRange range);
     /// The same of a random sector of a random file whose name contains `part`.

@@ -57,7 +57,7 @@ std::optional<Slot> decode_slot(std::uint64_t generation, std::span<const std::b
     slot.tp.topic = TopicId(in.u64());
     slot.tp.partition = PartitionIndex(in.i32());
     for (std::int64_t& number : slot.numbers) number = in.i64();
-    if (in.failed() || kind < 1 || kind > static_cast<std::uint8_t>(SlotKind::kFileHeader)) return std::nullopt;
+    if (in.failed() || kind < 1 || kind > static_cast<std::uint8_t>(SlotKind::kSeal)) return std::nullopt;
     slot.kind = static_cast<SlotKind>(kind);
     return slot;
 }
@@ -117,6 +117,7 @@ bool apply(Records& records, const Slot& slot) {
             return true;
         }
         case SlotKind::kFileHeader:
+        case SlotKind::kSeal:
             return true;
     }
     return false;
@@ -283,6 +284,10 @@ void CommitWriter::add_epoch_entry(const TopicPartition& tp, const EpochStart& e
 
 void CommitWriter::add_dropped(const TopicPartition& tp) {
     put(SlotKind::kDropped, {tp, 0, {0, 0, 0, 0}});
+}
+
+void CommitWriter::add_seal() {
+    put(SlotKind::kSeal, {});
 }
 
 Bytes CommitWriter::finish() {

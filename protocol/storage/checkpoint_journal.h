@@ -5,7 +5,9 @@
 /// (seeded with the generation, so that a slot from another file never passes), padded with zeros to a 512-byte sector,
 /// so that no write ever touches a sector that holds an earlier promise. The first commit of a file is a snapshot of
 /// everything; the file is written under a draft's name and renamed when it is durable. A commit counts if all of it is
-/// there. One that is not is a torn tail if nothing valid follows, and damage if it does.
+/// there. One that is not is a torn tail if nothing valid follows, and damage if it does. When a commit is durable a
+/// seal follows it, which the next commit overwrites: so rot of the last commit is told from a torn tail too, unless a
+/// power loss takes the seal, for which nobody waits.
 #pragma once
 
 #include <cstdint>
@@ -61,6 +63,7 @@ enum class SlotKind : std::uint8_t {
     kEpochEntry = 3,  // then this entry was assigned
     kDropped = 4,     // the partition is gone
     kFileHeader = 5,  // first slot of a file
+    kSeal = 6,        // alone in its commit: the one before is durable
 };
 
 /// Collects the slots of one commit and encodes them.
@@ -73,6 +76,7 @@ class CommitWriter {
     void add_history_cut(const TopicPartition& tp, Offset from);
     void add_epoch_entry(const TopicPartition& tp, const EpochStart& entry);
     void add_dropped(const TopicPartition& tp);
+    void add_seal();
     [[nodiscard]] bool empty() const { return slot_count_ == 0; }
     /// The commit's bytes, a whole number of sectors. At least one slot must have been added.
     Bytes finish();

@@ -120,7 +120,15 @@ void LogStore::on_journal_synced(bool is_ok, StoreOutputs& out) {
         return;
     }
     if (commit_stage_ == CommitStage::kSyncingNewDirectory) finish_rotation(out);
+    seal_journal(out);
     finish_commit(out);
+}
+
+/// Before anybody hears that the commit is durable. The next one takes the seal's place and its number.
+void LogStore::seal_journal(StoreOutputs& out) {
+    CommitWriter writer(journal_generation_, commit_sequence_ + 1);
+    writer.add_seal();
+    out.effects.push_back(WriteFile{journal_file_name(journal_generation_), journal_size_bytes_, writer.finish()});
 }
 
 void LogStore::finish_rotation(StoreOutputs& out) {

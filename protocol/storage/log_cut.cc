@@ -44,6 +44,7 @@ void LogStore::reset(const TopicPartition& tp, Offset start_offset) {
     log->log_start_offset = start_offset;
     log->log_end_offset = log->durable_end_offset = log->high_watermark = log->captured_end = start_offset;
     lower_ends(*log, start_offset);
+    log->unreadable.clear();
     log->history.clear();
     log->is_history_unvouched = false;
     log->is_promised = false;
@@ -63,6 +64,7 @@ void LogStore::lower_ends(PartitionLog& log, Offset log_end_offset) {
         log.condition = LogCondition::kOpen;
     }
     log.cut_count = ++cut_count_;
+    std::erase_if(log.unreadable, [&](const Unreadable& place) { return place.from >= log_end_offset; });
     mark_dirty(log);
 }
 

@@ -44,6 +44,7 @@ RecordsRead answer(const ReadRequest& request, BatchSlice slice) {
 
 /// Each of two attempts.
 constexpr int kReadFailuresMax = 8;
+constexpr std::size_t kUnreadablePlacesMax = 8;  // of a log; of one more the oldest is forgotten
 
 std::optional<ReadFailure> fault_of(const ReadRequest& request, const PartitionLog* log) {
     if (log == nullptr || log->is_dropping) return ReadFailure::kOutOfRange;
@@ -95,8 +96,21 @@ void LogStore::on_read_done(const PendingOp& op, const FileReadDone& done, Store
     Result<BatchSlice, BatchDamage> slice =
         slice_batches(*done.content, op.range.first_offset, range, log->history, config_.segment.batch);
     if (!slice) return on_bad_read(op, *log, slice.error().at_offset, out);
-    if (op.read.from <= log->unreadable_from && log->unreadable_from < slice->next_offset) log->read_failures = 0;
+    std::erase_if(log->unreadable, [&](const Unreadable& place) {
+        return op.read.from <= place.from && place.from < slice->next_offset;
+    });
     out.reports.push_back(answer(op.read, std::move(*slice)));
+}
+
+/// How often in a row the device has answered an error there. Each place counts for itself: errors that pass, here and
+/// there over months, say nothing about any of them.
+int LogStore::note_read_failure(PartitionLog& log, Offset from) {
+    auto place = std::ranges::find(log.unreadable, from, &Unreadable::from);
+    if (place == log.unreadable.end()) {
+        if (log.unreadable.size() == kUnreadablePlacesMax) log.unreadable.erase(log.unreadable.begin());
+        place = log.unreadable.insert(log.unreadable.end(), Unreadable{from, 0});
+    }
+    return ++place->failures;
 }
 
 /// A device may answer once from the wrong place; what it answers twice is believed. An error may pass, so it takes
@@ -105,11 +119,10 @@ void LogStore::on_bad_read(const PendingOp& op, PartitionLog& log, std::optional
     if (!op.is_retry) return issue_read(op.read, true, log, out);
     const ReadFailure reason = bad_at ? ReadFailure::kDamaged : ReadFailure::kIo;
     out.reports.push_back(ReadFailed{op.read.read_id, op.tp, reason});
+    if (!bad_at && note_read_failure(log, op.read.from) < kReadFailuresMax) return;
     if (!bad_at) {
-        if (log.read_failures++ == 0) log.unreadable_from = op.read.from;
-        if (log.read_failures < kReadFailuresMax) return;
-        bad_at = log.unreadable_from;
-        log.read_failures = 0;
+        bad_at = op.read.from;
+        std::erase_if(log.unreadable, [&](const Unreadable& place) { return place.from == *bad_at; });
     }
     // Above the durable end it may be a write that failed without being told yet: the log falls back to its durable
     // end.

@@ -163,6 +163,7 @@ void LogStore::advance_log_start(const TopicPartition& tp, Offset log_start_offs
     if (start <= log->log_start_offset) return;
     log->log_start_offset = start;
     log->high_watermark = std::max(log->high_watermark, start);
+    std::erase_if(log->unreadable, [&](const Unreadable& place) { return place.from < start; });
     mark_dirty(*log);
 }
 

@@ -173,6 +173,13 @@ enum class CutStage : std::uint8_t {
     kGivenUp,     // failed too often, and was reported; resume() tries again
 };
 
+/// A place that the device refused to read, over and over.
+struct Unreadable {
+    Offset from;
+    int failures = 0;
+    bool operator==(const Unreadable&) const = default;
+};
+
 /// One partition. Data of LogStore, spelled out so that it can be compared and hashed.
 struct PartitionLog {
     TopicPartition tp;
@@ -209,8 +216,7 @@ struct PartitionLog {
     Offset captured_end;                 // meaningful while is_in_commit
     LeaderEpoch reported_epoch;          // Persisted was reported with this epoch
     bool is_promised = false;            // Persisted was reported in this life of the store, and since the last reset
-    Offset unreadable_from;              // meaningful while read_failures > 0: where they began
-    int read_failures = 0;               // device errors since that was read last
+    std::vector<Unreadable> unreadable;  // where the device answered errors, and has not been read well since
     std::uint64_t cut_count = 0;         // the store's at the latest cut; a read that was out while it moved is void
     std::vector<FileName> doomed_files;  // found by recovery past damage; go with the next cut
     bool operator==(const PartitionLog&) const = default;
@@ -347,12 +353,14 @@ class LogStore {
     void on_journal_synced(bool is_ok, StoreOutputs& out);
     void on_journal_failed(StoreOutputs& out);
     void finish_rotation(StoreOutputs& out);
+    void seal_journal(StoreOutputs& out);
     void finish_commit(StoreOutputs& out);
     void finish_partition_commit(PartitionLog& log, StoreOutputs& out);
 
     // log_reading.cc
     void issue_read(const ReadRequest& request, bool is_retry, const PartitionLog& log, StoreOutputs& out);
     void on_read_done(const PendingOp& op, const FileReadDone& done, StoreOutputs& out);
+    int note_read_failure(PartitionLog& log, Offset from);
     void on_bad_read(const PendingOp& op, PartitionLog& log, std::optional<Offset> bad_at, StoreOutputs& out);
 
     LogStoreConfig config_;

@@ -119,6 +119,26 @@ TEST_CASE("rot flips one bit of durable content, and reads see it") {
     REQUIRE(toy.delivered(FaultKind::kBitRot) == 3);
 }
 
+TEST_CASE("recent rot hits what was written last, not the padding behind it") {
+    Sectors toy;
+    toy.disk().write("f", 2'048, Bytes::copy_of("last"));
+    toy.disk().write("f", 2'052, Bytes::build(4'096, [](std::span<std::byte> into) {
+                         std::ranges::fill(into.first(2'048), std::byte{'x'});
+                         std::ranges::fill(into.subspan(2'048), std::byte{0});
+                     }));
+    toy.disk().write("g", 0, Bytes::copy_of("of 1 byte"));
+    toy.disk().sync("f", DiskOp(1));
+    toy.run_ms(500);
+    Rng rng(1);
+    for (int i = 0; i < 20; ++i) REQUIRE_FALSE(toy.disk().rot_recent(rng, "f"));  // only zeros are recent
+    REQUIRE_FALSE(toy.disk().rot_recent(rng, "g"));                               // nothing of it is durable
+    toy.disk().write("f", 6'148, Bytes::copy_of("recent"));
+    toy.disk().sync("f", DiskOp(2));
+    toy.run_ms(500);
+    REQUIRE(toy.disk().rot_recent(rng, "f"));
+    REQUIRE(toy.read(6'148, 6).content != Bytes::copy_of("recent"));
+}
+
 TEST_CASE("a disk is sound again when what was hurt is durably overwritten, cut off or removed") {
     const auto sync = [](Sectors& toy) {
         toy.disk().sync("f", DiskOp(1));

@@ -104,6 +104,22 @@ TEST_CASE("every flipped bit that matters is noticed as damage, unless it is in 
     }
 }
 
+TEST_CASE("a seal says that the commit before it was whole, and gives its place to the next") {
+    CommitWriter seal(1, 3);
+    seal.add_seal();
+    const Bytes sealed = join({snapshot(1), commit(1, 2, kOne, 8), seal.finish()});
+    REQUIRE(read(sealed).condition == JournalCondition::kWhole);
+    REQUIRE(durable_end(read(sealed), kOne) == Offset(8));
+    const JournalState rotten = read(with_zeros(sealed, kJournalSectorBytes, kJournalSlotBytes));
+    REQUIRE(rotten.condition == JournalCondition::kDamaged);
+    REQUIRE(durable_end(rotten, kOne) == Offset(4));
+    const JournalState unsealed = read(with_zeros(sealed, 2 * kJournalSectorBytes, kJournalSlotBytes));
+    REQUIRE(unsealed.condition == JournalCondition::kTornTail);
+    REQUIRE(durable_end(unsealed, kOne) == Offset(8));
+    REQUIRE(read(join({snapshot(1), commit(1, 2, kOne, 8), commit(1, 3, kTwo, 7)})).condition ==
+            JournalCondition::kWhole);
+}
+
 TEST_CASE("the newest file speaks; one that is under its own name was whole, a draft never counted") {
     const Bytes old_file = join({snapshot(1), commit(1, 2, kOne, 8)});
     CommitWriter writer(2, 1);

@@ -88,6 +88,10 @@ TEST_CASE("a cut to the log end drops the epochs that start there, and no record
     REQUIRE(disk.store.append(kPartition, make_batch(Offset(10), LeaderEpoch(2), 1, 5, 8), disk.out).has_value());
 }
 
+bool is_seal(const Bytes& written) {
+    return written.size() == kJournalSectorBytes && written.span()[4] == static_cast<std::byte>(SlotKind::kSeal);
+}
+
 TEST_CASE("a cut reaches the journal before the file, its end the journal again, and only then new records the file") {
     Disk disk = ten_records();
     REQUIRE(disk.store.truncate(kPartition, Offset(5)) == Offset(4));
@@ -96,7 +100,8 @@ TEST_CASE("a cut reaches the journal before the file, its end the journal again,
     std::vector<std::string> order;
     const auto note = [&](const std::vector<FileEffect>& effects) {
         for (const FileEffect& effect : effects) {
-            if (const auto* write = std::get_if<WriteFile>(&effect))
+            const auto* write = std::get_if<WriteFile>(&effect);
+            if (write != nullptr && !is_seal(write->content))
                 order.push_back("write " + std::string(write->name.text().substr(0, 10)));
             if (std::holds_alternative<TruncateFile>(effect)) order.push_back("truncate");
         }
@@ -121,24 +126,26 @@ TEST_CASE("a cut reaches the journal before the file, its end the journal again,
     REQUIRE(disk.store.history(kPartition)->latest() == EpochStart{LeaderEpoch(2), Offset(4)});
 }
 
-/// The newest journal of the image, with a bit flipped in what was written to it last.
-void rot_newest_commit(DirectoryImage& image) {
+/// The newest journal of the image, with a bit flipped in its last commit; its seal is as it was, or gone.
+void rot_newest_commit(DirectoryImage& image, bool is_seal_there) {
     const auto is_journal = [](const ImageFile& file) { return file.name.text().starts_with("checkpoint."); };
     const auto journal = std::ranges::find_if(image, is_journal);
     REQUIRE(journal != image.end());
     const std::span<const std::byte> content = journal->content->span();
-    std::size_t last = content.size();
+    std::size_t last = content.size() - kJournalSectorBytes;
     while (last > 0 && content[last - 1] == std::byte{0}) --last;
     REQUIRE(last > 0);
-    journal->content = Bytes::build(content.size(), [&](std::span<std::byte> into) {
-        std::memcpy(into.data(), content.data(), content.size());
+    const std::size_t size = is_seal_there ? content.size() : content.size() - kJournalSectorBytes;
+    journal->content = Bytes::build(size, [&](std::span<std::byte> into) {
+        std::memcpy(into.data(), content.data(), size);
         into[last - 1] ^= std::byte{1};
     });
 }
 
 TEST_CASE(
     "the loss of the newest commit takes nothing that was promised after a cut, unless it is told as damage (L4)") {
-    for (const bool is_reset : {true, false}) {
+    for (const int variant : {0, 1, 2, 3}) {
+        const bool is_reset = variant % 2 == 0;
         Disk disk = ten_records();
         if (is_reset)
             disk.store.reset(kPartition, Offset(20));
@@ -149,11 +156,51 @@ TEST_CASE(
         const Offset promised = disk.store.view(kPartition)->durable_end_offset;
         REQUIRE(promised == disk.store.view(kPartition)->log_end_offset);
         DirectoryImage image = disk.image();
-        rot_newest_commit(image);
+        rot_newest_commit(image, variant / 2 == 0);
         const StoreRecovery found = recover(image, small_config());
         REQUIRE(found.partitions.size() == 1);
         REQUIRE((found.has_damage() || found.partitions.front().log_end_offset == promised));
     }
+}
+
+TEST_CASE("rot of the newest commit is told from a torn tail by the seal behind it (L4)") {
+    Disk disk = ten_records();
+    DirectoryImage image = disk.image();
+    REQUIRE(read_journal(image).condition == JournalCondition::kWhole);
+    rot_newest_commit(image, true);
+    REQUIRE(read_journal(image).condition == JournalCondition::kDamaged);
+    image = disk.image();
+    rot_newest_commit(image, false);
+    REQUIRE(read_journal(image).condition == JournalCondition::kTornTail);
+}
+
+/// Asks for the records from there on; the device answers errors, as often as the store tries.
+void fail_to_read(Disk& disk, Offset from) {
+    disk.store.read(ReadRequest{ReadId(1), kPartition, from, Offset(10), 1}, disk.out);
+    while (!disk.out.effects.empty()) {
+        const auto asked = std::get<ReadFile>(disk.out.effects.at(0));
+        disk.out.effects.clear();
+        disk.store.step(FileReadDone{asked.op, Failure<ReadError>(ReadError::kIo)}, disk.out);
+    }
+    disk.flush();
+}
+
+bool is_damaged(const Disk& disk) {
+    return disk.store.view(kPartition)->damaged_at.has_value();
+}
+
+TEST_CASE("errors of the device that pass, here and there, give up no record (L4)") {
+    Disk disk = ten_records();
+    for (int i = 0; i < 5; ++i) fail_to_read(disk, Offset(0));
+    for (int i = 0; i < 7; ++i) fail_to_read(disk, Offset(6));
+    REQUIRE_FALSE(is_damaged(disk));
+    disk.store.advance_log_start(kPartition, Offset(2));
+    disk.settle();
+    for (int i = 0; i < 5; ++i) fail_to_read(disk, Offset(4));
+    REQUIRE_FALSE(is_damaged(disk));
+    fail_to_read(disk, Offset(6));
+    REQUIRE(is_damaged(disk));
+    REQUIRE(*disk.store.view(kPartition)->damaged_at > Offset(2));
 }
 
 TEST_CASE("an epoch that was cut is waited for like one that was noted, before older ones write on (L3)") {

@@ -186,8 +186,9 @@ TEST_CASE("a journal with a bad slot in the middle still bounds the promise, and
     }
     const FileName journal = find_file(disk.image(), "checkpoint.1") != nullptr ? "checkpoint.1" : "checkpoint.2";
     const std::size_t size = find_file(disk.image(), journal)->content->size();
-    REQUIRE(size >= 4 * kJournalSectorBytes);
-    const DirectoryImage image = with_flipped_bit(disk.image(), journal, 8 * (size - 2 * kJournalSectorBytes));
+    REQUIRE(size >= 5 * kJournalSectorBytes);
+    // Behind it are the last commit and its seal.
+    const DirectoryImage image = with_flipped_bit(disk.image(), journal, 8 * (size - 3 * kJournalSectorBytes));
     const StoreRecovery recovery = recover(image, small_config());
     REQUIRE(recovery.journal == JournalCondition::kDamaged);
     REQUIRE(recovery.partitions.at(0).durable_end_offset == Offset(15));
