@@ -315,7 +315,6 @@ void Checker::at_end(std::int64_t time_ns, const FinalView& view) {
     parts.client_history.judge_at_end(time_ns, parts.view.settings(), view, parts.log, parts.excused_losses());
     parts.offsets_monotonic.judge_at_end(parts.log);
     parts.group_fencing.judge_at_end(time_ns, parts.log);
-    parts.group_fencing.judge_at_end(time_ns, parts.log);
     if (!view.judge_progress) return;
     for (const std::string& unmet : unmet_expectations(parts.view.settings(), view)) {
         parts.log.report(InvariantId::kProgress, time_ns, fmt::format("faults have stopped, but {}", unmet));

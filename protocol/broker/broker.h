@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <variant>
 #include <vector>
@@ -291,9 +292,9 @@ struct Broker {
     Duration static_retry;  // `static`: the latest pause before leading again; 0: none since it served
     BrokerId known_leader;  // of the data, for hints; 0: none
 
-    FlatMap<ConnectionId, CorrelationId> newest_requests;  // of clients that are connected and have asked
-    FlatMap<replication::WaiterId, WaitingProduce> waiting_produces;
-    FlatMap<storage::ReadId, ReadUnderWay> reads;  // in the order they were asked for
+    FlatMap<ConnectionId, CorrelationId> newest_requests;              // of clients that are connected and have asked
+    std::map<replication::WaiterId, WaitingProduce> waiting_produces;  // thousands, and the oldest go first
+    FlatMap<storage::ReadId, ReadUnderWay> reads;                      // in the order they were asked for
     std::uint64_t next_waiter = 1;
     std::uint64_t next_read = 1;
     std::optional<Instant> deadline_timer_at;

@@ -210,13 +210,14 @@ void advance_opening(Step& step) {
                partition->second.high_watermark.value() >= r.end_offset;
     });
     // L7: deleted records stay deleted, also for who asks first.
-    const bool is_log_start_due = std::ranges::all_of(leading.log_start_moves, [&](const LogStartMove& move) {
-        const auto partition = broker.partitions.find(move.partition);
-        const auto view = broker.logs.view(move.partition);
-        return partition == broker.partitions.end() || !view || view->log_end_offset < move.log_start_offset ||
-               partition->second.high_watermark.value() >= move.log_start_offset;
-    });
-    if (!is_confirmed || !is_log_start_due) {
+    const bool is_log_start_due =
+        is_confirmed && std::ranges::all_of(leading.log_start_moves, [&](const LogStartMove& move) {
+            const auto partition = broker.partitions.find(move.partition);
+            const auto view = broker.logs.view(move.partition);
+            return partition == broker.partitions.end() || !view || view->log_end_offset < move.log_start_offset ||
+                   partition->second.high_watermark.value() >= move.log_start_offset;
+        });
+    if (!is_log_start_due) {
         if (leading.stage == LeadingStage::kRebuilding) mark(step, Mark::kServingWaitedForHighWatermark);
         leading.stage = LeadingStage::kConfirming;
         return;

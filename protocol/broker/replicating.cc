@@ -95,6 +95,7 @@ void take_positions(Step& step, const Replica& follower, const std::vector<repli
     route_in_sync_effects(step, effects);
     if (set_changed) return advance_all_high_watermarks(step);
     for (const TopicPartition& tp : moved) advance_high_watermark(step, tp);
+    if (!moved.empty()) advance_opening(step);
 }
 
 constexpr std::ptrdiff_t kFollowerReadsMax = 4;

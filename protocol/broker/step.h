@@ -88,8 +88,9 @@ constexpr Duration kNextRemoval = milliseconds(1);
 
 // watermark.cc
 /// Looks at one partition of a leader after a position, a set or the log changed: high watermark, acknowledgements,
-/// waiters.
+/// waiters. Once all that changed were looked at, `advance_opening` is due: that looks at all there are.
 void advance_high_watermark(Step& step, TopicPartition tp);
+/// All of them, and the opening.
 void advance_all_high_watermarks(Step& step);
 void resolve_pending(Step& step, TopicPartition tp, Partition& partition);
 void settle(Step& step, const std::vector<replication::ResolvedWaiter>& resolved);

@@ -188,6 +188,7 @@ void on_persisted(Step& step) {
         broker.in_sync.on_leader_log_changed(tp, view->log_end_offset, view->durable_end_offset);
         advance_high_watermark(step, tp);
     }
+    advance_opening(step);
 }
 
 void on_disk_retry_timer(Step& step) {

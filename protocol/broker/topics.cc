@@ -68,8 +68,9 @@ void refuse_by_catalogue(Step& step, const ClientRef& client, clients::AnswerBod
     settle_topic_changes(step);
 }
 
-/// Writes the changed catalogue and has the client wait for it.
-void change_topics(Step& step, const ClientRef& client, storage::TopicCatalogue catalogue, clients::AnswerBody body) {
+/// Writes the catalogue with this topic added or changed, and has the client wait for it. Who is refused costs no copy
+/// of it: a client may ask for thousands of topics at once.
+void change_topic(Step& step, const ClientRef& client, storage::TopicEntry topic, clients::AnswerBody body) {
     // A change whose client was told of a time-out may still wait for a slow disk.
     const std::size_t under_way =
         std::max(step.broker.leading->topic_changes.size(), step.broker.catalogue_writes.size());
@@ -77,6 +78,8 @@ void change_topics(Step& step, const ClientRef& client, storage::TopicCatalogue 
         std::visit([](auto& refused) { refused.error = ErrorCode::kThrottled; }, body);
         return answer(step, client, std::move(body));
     }
+    storage::TopicCatalogue catalogue = newest_catalogue(step.broker);
+    catalogue.put(std::move(topic));
     const std::int64_t version = ++step.broker.leading->manifests_written;
     wait_for_topic_change(step, client, version, std::move(body));
     write_catalogue(step, CatalogueWrite{{}, std::move(catalogue), version, false});
@@ -278,7 +281,7 @@ void on_topic_wanted(Step& step, const replication::TopicWanted& wanted) {
 
 void on_create_topic(Step& step, const ClientRef& client, const clients::CreateTopicRequest& create) {
     const Broker& broker = step.broker;
-    storage::TopicCatalogue catalogue = newest_catalogue(broker);
+    const storage::TopicCatalogue& catalogue = newest_catalogue(broker);
     storage::TopicEntry topic{create.topic, TopicId(draw_id(step.broker)), create.partition_count, {}};
     clients::CreateTopicAnswer body;
     if (!is_valid_name(create.topic) || create.topic.starts_with("__"))
@@ -296,12 +299,11 @@ void on_create_topic(Step& step, const ClientRef& client, const clients::CreateT
     if (body.error == ErrorCode::kTopicAlreadyExists) return refuse_by_catalogue(step, client, body);
     if (body.error != ErrorCode::kNone || create.validate_only) return answer(step, client, body);
     body.topic_id = topic.id;
-    catalogue.put(std::move(topic));
-    change_topics(step, client, std::move(catalogue), body);
+    change_topic(step, client, std::move(topic), body);
 }
 
 void on_delete_topic(Step& step, const ClientRef& client, const clients::DeleteTopicRequest& drop) {
-    storage::TopicCatalogue catalogue = newest_catalogue(step.broker);
+    const storage::TopicCatalogue& catalogue = newest_catalogue(step.broker);
     const storage::TopicEntry* topic =
         drop.topic.empty() ? catalogue.find(drop.topic_id) : catalogue.find(std::string_view(drop.topic));
     if (topic != nullptr && drop.topic_id.value != 0 && topic->id != drop.topic_id) topic = nullptr;
@@ -318,12 +320,11 @@ void on_delete_topic(Step& step, const ClientRef& client, const clients::DeleteT
     if (body.error != ErrorCode::kNone) return answer(step, client, body);
     storage::TopicEntry hidden = *topic;
     hidden.config.is_deleting = true;
-    catalogue.put(std::move(hidden));
-    change_topics(step, client, std::move(catalogue), body);
+    change_topic(step, client, std::move(hidden), body);
 }
 
 void on_grow_topic(Step& step, const ClientRef& client, const clients::GrowTopicRequest& grow) {
-    storage::TopicCatalogue catalogue = newest_catalogue(step.broker);
+    const storage::TopicCatalogue& catalogue = newest_catalogue(step.broker);
     const storage::TopicEntry* topic = catalogue.find(grow.topic);
     clients::GrowTopicAnswer body;
     if (topic == nullptr || topic->config.is_deleting)
@@ -339,13 +340,11 @@ void on_grow_topic(Step& step, const ClientRef& client, const clients::GrowTopic
     if (body.error != ErrorCode::kNone || grow.validate_only) return answer(step, client, body);
     storage::TopicEntry grown = *topic;
     grown.partition_count = grow.partition_count;
-    catalogue.put(std::move(grown));
-    change_topics(step, client, std::move(catalogue), body);
+    change_topic(step, client, std::move(grown), body);
 }
 
 void on_set_topic_config(Step& step, const ClientRef& client, const clients::SetTopicConfigRequest& set) {
-    storage::TopicCatalogue catalogue = newest_catalogue(step.broker);
-    const storage::TopicEntry* topic = catalogue.find(set.topic);
+    const storage::TopicEntry* topic = newest_catalogue(step.broker).find(set.topic);
     clients::SetTopicConfigAnswer body;
     if (topic == nullptr || topic->config.is_deleting)
         body.error = ErrorCode::kUnknownTopicOrPartition;
@@ -358,8 +357,7 @@ void on_set_topic_config(Step& step, const ClientRef& client, const clients::Set
         body.error = ErrorCode::kInvalidConfig;
         return answer(step, client, body);
     }
-    catalogue.put(std::move(changed));
-    change_topics(step, client, std::move(catalogue), body);
+    change_topic(step, client, std::move(changed), body);
 }
 
 namespace {

@@ -132,13 +132,13 @@ void advance_high_watermark(Step& step, TopicPartition tp) {
     // What is acknowledged here is still there when its producer hears of it.
     if (has_moved && broker.leading && broker.partitions.contains(tp)) apply_retention(step, tp);
     if (has_moved) settle_log_start_moves(step);
-    advance_opening(step);
 }
 
 void advance_all_high_watermarks(Step& step) {
     std::vector<TopicPartition> all;
     for (const auto& [tp, partition] : step.broker.partitions) all.push_back(tp);
     for (const TopicPartition& tp : all) advance_high_watermark(step, tp);
+    advance_opening(step);
 }
 
 void resolve_pending(Step& step, TopicPartition tp, Partition& partition) {

@@ -1,7 +1,7 @@
 #include "protocol/clients/offsets.h"
 
 #include <algorithm>
-#include <boost/container/flat_set.hpp>
+#include <set>
 #include <utility>
 
 #include "protocol/base/check.h"
@@ -81,7 +81,7 @@ const CommittedOffset* OffsetTable::find(const OffsetKey& key) const {
 }
 
 std::vector<OffsetKey> OffsetTable::keys_of_topic(TopicId topic) const {
-    boost::container::flat_set<OffsetKey> keys;
+    std::set<OffsetKey> keys;
     for (const auto& [key, value] : committed_)
         if (key.partition.topic == topic) keys.insert(keys.end(), key);
     for (const Pending& pending : pending_) {
@@ -123,8 +123,8 @@ std::vector<std::pair<TopicPartition, CommittedOffset>> OffsetTable::of_group(st
     return offsets;
 }
 
-FlatMap<OffsetKey, CommittedOffset> OffsetTable::newest() const {
-    FlatMap<OffsetKey, CommittedOffset> newest = committed_;
+std::map<OffsetKey, CommittedOffset> OffsetTable::newest() const {
+    std::map<OffsetKey, CommittedOffset> newest = committed_;
     for (const Pending& pending : pending_) {
         if (pending.value)
             newest[pending.key] = *pending.value;

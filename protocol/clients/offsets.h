@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,7 +16,6 @@
 
 #include "protocol/base/bytes.h"
 #include "protocol/base/digest.h"
-#include "protocol/base/flat_map.h"
 #include "protocol/base/ids.h"
 
 namespace tidelock::clients {
@@ -63,7 +63,7 @@ class OffsetTable {
     /// What a group has committed, by partition.
     [[nodiscard]] std::vector<std::pair<TopicPartition, CommittedOffset>> of_group(std::string_view group) const;
     /// The newest of each key, confirmed or not, sorted; without those a tombstone took away.
-    [[nodiscard]] FlatMap<OffsetKey, CommittedOffset> newest() const;
+    [[nodiscard]] std::map<OffsetKey, CommittedOffset> newest() const;
 
     [[nodiscard]] std::size_t size() const { return committed_.size(); }
     [[nodiscard]] std::size_t pending_count() const { return pending_.size(); }
@@ -77,7 +77,8 @@ class OffsetTable {
         std::optional<CommittedOffset> value;
         bool operator==(const Pending&) const = default;
     };
-    FlatMap<OffsetKey, CommittedOffset> committed_;
+    // A million of them, that come and go in any order: each change has to be cheap.
+    std::map<OffsetKey, CommittedOffset> committed_;
     std::deque<Pending> pending_;  // by record offset
     Offset high_watermark_;
 };

@@ -1,5 +1,7 @@
 // ApiVersions, Metadata, DescribeCluster, FindCoordinator: what any broker answers.
 #include <algorithm>
+#include <set>
+#include <string_view>
 
 #include "protocol/gateway/call.h"
 #include "protocol/gateway/error_mapping.h"
@@ -29,12 +31,26 @@ void ask_for_metadata(Call& call, const kafka::MetadataRequest& request) {
     call.ask({}, std::move(metadata));
 }
 
+/// Each topic once, those asked about by name first: in that order they are listed. A topic named ten thousand times
+/// would be told with all its partitions as often.
+void put_in_order(kafka::MetadataRequest& request) {
+    if (!request.topics) return;
+    std::set<std::string_view> names;
+    std::set<kafka::Uuid> ids;
+    std::vector<kafka::MetadataTopicName> by_name;
+    std::vector<kafka::MetadataTopicName> by_id;
+    for (const kafka::MetadataTopicName& each : *request.topics) {
+        if (each.name ? names.insert(*each.name).second : ids.insert(each.topic_id).second)
+            (each.name ? by_name : by_id).push_back(each);
+    }
+    by_name.insert(by_name.end(), by_id.begin(), by_id.end());
+    request.topics = std::move(by_name);
+}
+
 /// The name asked about at this place among the names.
 std::string name_at(const kafka::MetadataRequest& request, std::uint32_t place) {
-    if (request.topics)
-        for (const kafka::MetadataTopicName& each : *request.topics)
-            if (each.name && place-- == 0) return *each.name;
-    return {};
+    const bool is_named = request.topics && place < request.topics->size() && (*request.topics)[place].name;
+    return is_named ? *(*request.topics)[place].name : std::string();
 }
 
 /// The ids asked for, in the order of the answer's end.
@@ -66,7 +82,7 @@ kafka::MetadataTopic topic_of(const clients::MetadataAnswer& metadata, const cli
     topic.name = listed.name;
     // On its way, here or at the leader: ask again soon. Not so what nobody can make.
     const bool is_unknown = listed.error == clients::ErrorCode::kUnknownTopicOrPartition && !by_id;
-    const bool is_refused = std::ranges::find(pending.refused_topics, listed.name) != pending.refused_topics.end();
+    const bool is_refused = pending.refused_topics.contains(listed.name);
     if (is_unknown && is_refused) topic.error_code = kafka::ErrorCode::kInvalidTopicException;
     if (is_unknown && !is_refused && pending.has_created) topic.error_code = kafka::ErrorCode::kLeaderNotAvailable;
     topic.topic_id = kafka::uuid_of(listed.id);
@@ -131,6 +147,7 @@ void take(Call& /*call*/, Slot /*slot*/, const clients::Answer& /*answer*/,
           const kafka::ApiVersionsRequest& /*request*/) {}
 
 void ask(Call& call, kafka::MetadataRequest& request) {
+    put_in_order(request);
     ask_for_metadata(call, request);
 }
 
@@ -140,7 +157,7 @@ void take(Call& call, Slot slot, const clients::Answer& answer, const kafka::Met
         const bool is_refused =
             error == clients::ErrorCode::kInvalidTopicName || error == clients::ErrorCode::kInvalidPartitions;
         // Names were asked about in the order in which they are listed.
-        if (is_refused) call.pending.refused_topics.push_back(name_at(request, slot.inner));
+        if (is_refused) call.pending.refused_topics.insert(name_at(request, slot.inner));
         if (call.pending.outstanding == 0) ask_for_metadata(call, request);
         call.pending.has_created = true;
         return;

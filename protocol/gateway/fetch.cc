@@ -31,12 +31,22 @@ void count_bytes(Call& call, std::int64_t bytes) {
     call.connection.bytes_pending += bytes;
 }
 
+/// What may still be read for this answer. All answers of a connection together are bounded; the first, which leaves
+/// next, gets what its client takes.
+std::int64_t room_for(const Call& call) {
+    const FetchRound& round = *call.pending.fetch;
+    const std::int64_t of_client = std::min<std::int64_t>(round.request.max_bytes, call.config.fetch_bytes_max);
+    const std::int64_t of_connection = call.config.request_bytes_max - call.connection.bytes_pending;
+    const bool is_first = call.pending.number == call.connection.pending.front().number;
+    const std::int64_t left = of_client - round.bytes_read;
+    return std::max<std::int64_t>(0, is_first ? left : std::min(left, of_connection));
+}
+
 void read_partition(Call& call, Slot slot) {
     FetchRound& round = *call.pending.fetch;
     const kafka::FetchTopic& topic = round.request.topics[slot.outer];
     const kafka::FetchPartition& partition = topic.partitions[slot.inner];
-    const std::int64_t bytes_max = std::min<std::int64_t>(round.request.max_bytes, call.config.fetch_bytes_max);
-    const std::int64_t room = std::max<std::int64_t>(0, bytes_max - round.bytes_read);
+    const std::int64_t room = room_for(call);
     clients::FetchRequest fetch;
     fetch.partition = name_of(topic, partition);
     fetch.offset = partition.fetch_offset;
@@ -46,7 +56,9 @@ void read_partition(Call& call, Slot slot) {
                           : clients::IsolationLevel::kReadUncommitted;
     // The first batch comes whole however large it is, so that a client gets on (KIP-74).
     const std::int64_t wanted = std::min<std::int64_t>(std::max(partition.partition_max_bytes, 1), room);
-    fetch.bytes_max = static_cast<std::int32_t>(round.bytes_read == 0 ? std::max<std::int64_t>(wanted, 1) : wanted);
+    const bool is_owed_one = round.bytes_read == 0 && call.connection.bytes_pending < call.config.request_bytes_max;
+    round.has_no_room = round.has_no_room || (room == 0 && !is_owed_one);
+    fetch.bytes_max = static_cast<std::int32_t>(is_owed_one ? std::max<std::int64_t>(wanted, 1) : wanted);
     call.ask(slot, std::move(fetch));
 }
 
@@ -61,8 +73,8 @@ void go_on_from(Call& call, Slot slot) {
             round.has_error = true;
         }
     }
-    const bool is_enough = round.bytes_read >= round.request.min_bytes || round.has_error || round.positions.empty() ||
-                           call.now >= round.deadline;
+    const bool is_enough = round.bytes_read >= round.request.min_bytes || round.has_error || round.has_no_room ||
+                           round.positions.empty() || call.now >= round.deadline;
     if (is_enough) return;
     round.is_waiting = true;
     call.ask(kWaiting, clients::AwaitRecordsRequest{round.positions, since(call.now, round.deadline)});
@@ -72,7 +84,7 @@ void begin_round(Call& call) {
     FetchRound& round = *call.pending.fetch;
     count_bytes(call, -round.bytes_read);
     round.bytes_read = 0;
-    round.has_error = false;
+    round.has_error = round.has_no_room = false;
     round.is_waiting = false;
     round.positions.clear();
     go_on_from(call, {});
@@ -88,6 +100,9 @@ void ask(Call& call, kafka::FetchRequest& request) {
         response.error_code = kafka::ErrorCode::kFetchSessionIdNotFound;
         return;
     }
+    // More than the answer may hold would be waited for in vain.
+    request.min_bytes = static_cast<std::int32_t>(
+        std::min<std::int64_t>({request.min_bytes, request.max_bytes, call.config.fetch_bytes_max}));
     FetchRound round;
     round.deadline = call.now + milliseconds(std::clamp(request.max_wait_ms, 0, 60'000));
     round.request = std::move(request);

@@ -11,6 +11,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -39,7 +40,8 @@ struct GatewayConfig {
     Duration ack_timeout_max = seconds(300);    // no producer waits longer for its acknowledgement
     std::int32_t requests_max = 64;             // under way, a connection; it is not read from meanwhile
     std::int64_t fetch_bytes_max = 55 << 20;    // of one answer, whatever the client would take
-    std::int64_t request_bytes_max = 64 << 20;  // the same in bytes
+    std::int64_t request_bytes_max = 64 << 20;  // the same in bytes, what is read for answers included
+    std::int64_t group_bytes_max = 64 << 20;    // of one answer about groups, told by their members
     bool operator==(const GatewayConfig&) const = default;
 };
 
@@ -84,7 +86,8 @@ struct FetchRound {
     kafka::FetchRequest request;
     Instant deadline;
     std::int64_t bytes_read = 0;
-    bool has_error = false;  // something to tell at once
+    bool has_error = false;    // something to tell at once
+    bool has_no_room = false;  // the connection has too much under way for more
     bool is_waiting = false;
     std::vector<clients::PartitionPosition> positions;  // where to wait: nothing was there yet
     bool operator==(const FetchRound&) const = default;
@@ -100,10 +103,11 @@ struct Pending {
     Instant received;
     std::int64_t frame_bytes = 0;
     std::optional<FetchRound> fetch;
-    std::string close_with;                   // why the connection ends instead of an answer; empty: it does not
-    bool is_answered_before_close = false;    // or after it
-    std::vector<std::string> refused_topics;  // by name: that nobody can create for a Metadata request
-    bool has_created = false;                 // topics that a Metadata request asked for
+    std::string close_with;                 // why the connection ends instead of an answer; empty: it does not
+    bool is_answered_before_close = false;  // or after it
+    std::set<std::string> refused_topics;   // by name: that nobody can create for a Metadata request
+    std::int64_t answer_bytes = 0;          // so far, of what members of groups say about themselves
+    bool has_created = false;               // topics that a Metadata request asked for
     bool operator==(const Pending&) const = default;
 };
 

@@ -1,6 +1,8 @@
 // OffsetCommit and OffsetFetch.
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -25,11 +27,11 @@ kafka::OffsetFetchPartitionResult nothing_of(PartitionIndex index) {
     return result;
 }
 
-/// The groups asked about, as version 8 lists them: earlier ones name one.
-std::vector<kafka::OffsetFetchGroup> groups_asked(const kafka::Request& asked,
-                                                  const kafka::OffsetFetchRequest& request) {
-    if (asked.version >= 8) return request.groups;
-    return {{request.group_id, request.topics}};
+/// What is asked about a group; none: all that it has. Since version 8 a request lists groups.
+const std::optional<std::vector<kafka::OffsetFetchTopic>>& topics_asked(const kafka::Request& asked,
+                                                                        const kafka::OffsetFetchRequest& request,
+                                                                        std::uint32_t group) {
+    return asked.version >= 8 ? request.groups[group].topics : request.topics;
 }
 
 /// Where the topics of a group's results are.
@@ -108,17 +110,21 @@ void take(Call& call, Slot slot, const clients::Answer& answer, const kafka::Off
 
 /// A group's offsets are asked for at once, however many: they come from one moment, and wait for one confirmation.
 void ask(Call& call, kafka::OffsetFetchRequest& request) {
-    const std::vector<kafka::OffsetFetchGroup> groups = groups_asked(call.pending.request, request);
-    for (std::uint32_t g = 0; g < groups.size(); ++g)
-        call.ask({g, 0}, clients::GroupOffsetsRequest{groups[g].group_id});
+    if (call.pending.request.version < 8) return call.ask({}, clients::GroupOffsetsRequest{request.group_id});
+    std::set<std::string_view> named;
+    for (std::uint32_t g = 0; g < request.groups.size(); ++g) {
+        if (named.insert(request.groups[g].group_id).second)
+            call.ask({g, 0}, clients::GroupOffsetsRequest{request.groups[g].group_id});
+        else
+            note_group_error(call, g, kafka::ErrorCode::kInvalidRequest);  // one that is named twice is told once
+    }
 }
 
 void take(Call& call, Slot slot, const clients::Answer& answer, const kafka::OffsetFetchRequest& request) {
     const clients::ErrorCode error = clients::error_of(answer);
     auto& topics = topics_of(call, slot.outer);
     topics.clear();
-    const std::vector<kafka::OffsetFetchGroup> groups = groups_asked(call.pending.request, request);
-    const auto& asked = groups[slot.outer].topics;
+    const auto& asked = topics_asked(call.pending.request, request, slot.outer);
     const auto* listed = std::get_if<clients::GroupOffsetsAnswer>(&answer.body);
     if (error != clients::ErrorCode::kNone || listed == nullptr) {
         kafka::ErrorCode said = kafka_error(error, AskedOf::kCoordinator);

@@ -1,5 +1,7 @@
 // Being in a group, and looking at groups (T4).
 #include <algorithm>
+#include <set>
+#include <string_view>
 
 #include "protocol/gateway/call.h"
 #include "protocol/gateway/error_mapping.h"
@@ -116,8 +118,13 @@ void take(Call& call, Slot /*slot*/, const clients::Answer& answer, const kafka:
 }
 
 void ask(Call& call, kafka::DescribeGroupsRequest& request) {
-    for (std::uint32_t g = 0; g < request.groups.size(); ++g)
-        call.ask({g, 0}, clients::DescribeGroupRequest{request.groups[g]});
+    std::set<std::string_view> named;
+    for (std::uint32_t g = 0; g < request.groups.size(); ++g) {
+        if (named.insert(request.groups[g]).second)
+            call.ask({g, 0}, clients::DescribeGroupRequest{request.groups[g]});
+        else  // one that is named twice is told once
+            answer_of<kafka::DescribeGroupsResponse>(call).groups[g].error_code = kafka::ErrorCode::kInvalidRequest;
+    }
 }
 
 void take(Call& call, Slot slot, const clients::Answer& answer, const kafka::DescribeGroupsRequest& /*request*/) {
@@ -125,6 +132,12 @@ void take(Call& call, Slot slot, const clients::Answer& answer, const kafka::Des
     group.error_code = kafka_error(clients::error_of(answer), AskedOf::kCoordinator);
     const auto* described = std::get_if<clients::DescribeGroupAnswer>(&answer.body);
     if (described == nullptr || described->error != clients::ErrorCode::kNone) return;
+    for (const clients::DescribedMember& each : described->members)
+        call.pending.answer_bytes += static_cast<std::int64_t>(each.metadata.size() + each.assignment.size());
+    if (call.pending.answer_bytes > call.config.group_bytes_max) {  // no frame has room for everything members may say
+        group.error_code = kafka::ErrorCode::kMessageTooLarge;
+        return;
+    }
     group.group_state = clients::to_text(described->state);
     group.protocol_type = described->protocol_type;
     group.protocol_data = described->protocol;

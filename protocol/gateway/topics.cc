@@ -1,6 +1,8 @@
 // CreateTopics, DeleteTopics, CreatePartitions, DescribeConfigs.
 #include <algorithm>
 #include <charconv>
+#include <map>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -52,13 +54,13 @@ std::string explain(clients::ErrorCode error) {
 
 void ask(Call& call, kafka::CreateTopicsRequest& request) {
     auto& response = answer_of<kafka::CreateTopicsResponse>(call);
+    std::map<std::string_view, int> mentions;
+    for (const kafka::CreatableTopic& each : request.topics) ++mentions[each.name];
     for (std::uint32_t t = 0; t < request.topics.size(); ++t) {
         const kafka::CreatableTopic& topic = request.topics[t];
         const auto partition_count = partition_count_of(call.config, topic, response.topics[t]);
         if (!partition_count) continue;
-        const bool is_named_twice = std::count_if(request.topics.begin(), request.topics.end(),
-                                                  [&](const auto& each) { return each.name == topic.name; }) > 1;
-        if (is_named_twice) {
+        if (mentions[topic.name] > 1) {
             fail(response.topics[t], kafka::ErrorCode::kInvalidRequest, "the request names this topic twice");
             continue;
         }

@@ -54,7 +54,9 @@ void InSyncSet::become_leader(LeaderEpoch leader_epoch, VersionedSet committed, 
         fresh.broker = follower.broker;
         fresh.past_incarnations = std::move(follower.past_incarnations);  // a life that is over stays over
         fresh.caught_up_at = fresh.marked_at = fresh.heard_at = now;      // the bounds of I2 count from here
-        fresh.disconnected_at = follower.disconnected_at;
+        // Whoever is gone has the grace from here on. Followers have nothing to say to each other: that one was not
+        // heard since its connection ended says little.
+        if (follower.disconnected_at) fresh.disconnected_at = now;
         fresh.copies.resize(copies_.size());
         if (config_.counts_incarnations) know_named_life(fresh);
         follower = std::move(fresh);

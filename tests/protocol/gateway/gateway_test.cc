@@ -392,6 +392,72 @@ TEST_CASE("a connection with too much under way is not read from until some is a
     CHECK_FALSE(door.is_paused);
 }
 
+TEST_CASE("who names something twice is told of it once: a small request must not ask for a huge answer") {
+    Door door;
+    kafka::MetadataRequest metadata;
+    metadata.topics.emplace();
+    const kafka::Uuid id = kafka::uuid_of(TopicId(5));
+    for (int i = 0; i < 3; ++i) {
+        metadata.topics->push_back({id, std::nullopt});
+        metadata.topics->push_back({{}, "orders"});
+    }
+    door.ask(metadata, 12);
+    const auto asked = door.next<clients::MetadataRequest>().second;
+    CHECK(asked.topics == std::vector<std::string>{"orders"});
+    CHECK(asked.topic_ids == std::vector<TopicId>{TopicId(5)});
+
+    door.asked.clear();
+    door.ask(kafka::OffsetFetchRequest{{}, {}, {{"g", std::nullopt}, {"g", std::nullopt}}, false}, 8, 2);
+    CHECK(door.asked.size() == 1);
+    door.asked.clear();
+    door.ask(kafka::DescribeGroupsRequest{{"g", "g"}, false}, 5, 3);
+    CHECK(door.asked.size() == 1);
+}
+
+TEST_CASE("what members of groups say about themselves has a bound, however many groups are asked about") {
+    Door door;
+    door.ask(kafka::DescribeGroupsRequest{{"a", "b"}, false}, 5);
+    clients::DescribeGroupAnswer described;
+    described.members.resize(1);
+    described.members[0].metadata = Bytes::copy_of(std::string(40 << 20, 'm'));
+    door.answer(door.next<clients::DescribeGroupRequest>().first, described);
+    door.answer(door.next<clients::DescribeGroupRequest>().first, described);
+    const auto answer = door.answered<kafka::DescribeGroupsResponse>(kafka::ApiKey::kDescribeGroups, 5);
+    CHECK(answer.groups[0].members.size() == 1);
+    CHECK(answer.groups[1].members.empty());
+    CHECK(answer.groups[1].error_code == kafka::ErrorCode::kMessageTooLarge);
+}
+
+TEST_CASE("fetches that wait behind others read no more than their connection has room for") {
+    GatewayConfig config = three_brokers();
+    config.request_bytes_max = 1'000;
+    Door door;
+    door.gateway = Gateway(config);
+    door.gateway.open(kClient, "192.0.2.1");
+    kafka::FetchRequest fetch = fetch_of({0, 1});
+    fetch.max_bytes = fetch.topics[0].partitions[0].partition_max_bytes = 900;
+    fetch.topics[0].partitions[1].partition_max_bytes = 900;
+    door.ask(fetch, 4, 1);
+    door.ask(fetch, 4, 2);
+    const auto first = door.next<clients::FetchRequest>().first;
+    const auto second = door.next<clients::FetchRequest>().first;
+    door.answer(second, records(600));
+    const auto more = door.next<clients::FetchRequest>();
+    CHECK(more.second.bytes_max < 400);  // of the second answer
+    door.answer(more.first, records(0));
+    door.answer(first, records(900));
+    CHECK(door.next<clients::FetchRequest>().second.bytes_max == 0);  // its client takes no more
+}
+
+TEST_CASE("a fetch does not wait for more than its answer may hold") {
+    Door door;
+    kafka::FetchRequest fetch = fetch_of({0});
+    fetch.min_bytes = 1'000'000;
+    door.ask(fetch, 4);
+    door.answer(door.next<clients::FetchRequest>().first, records(100));
+    CHECK(door.sent.size() == 1);
+}
+
 TEST_CASE("transactions are refused by what ends the wish for them") {
     Door door;
     kafka::InitProducerIdRequest init;
