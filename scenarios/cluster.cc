@@ -75,15 +75,8 @@ Cluster::Cluster(const Plan& plan, sim::DigestRecording recording)
              [this](checker::ClientTopic topic, const std::string& name) {
                  tell_checker(checker::ClientTopicNamed{topic, name});
              }),
+      clients_(plan, world_, calls_),
       atlas_(static_cast<std::size_t>(plan.settings[Setting::kBrokers]), damage_tolerated(plan)) {
-    workload_.plan = &plan_;
-    workload_.calls = &calls_;
-    workload_.broker_count = static_cast<std::int32_t>(plan.settings[Setting::kBrokers]);
-    workload_.producer_orders.resize(plan.producers.size());
-    workload_.consumer_orders.resize(plan.consumers.size());
-    workload_.member_orders.resize(plan.members.size());
-    consumer_progress_.resize(plan.consumers.size());
-    admin_hooks_ = admin_hooks();
     set_background_rates(world_.faults(), plan.settings);
     add_brokers();
     watch_damage();
@@ -100,7 +93,7 @@ Cluster::~Cluster() {
 }
 
 void Cluster::add_brokers() {
-    for (std::int32_t id = 1; id <= workload_.broker_count; ++id) {
+    for (std::int32_t id = 1; id <= plan_.settings[Setting::kBrokers]; ++id) {
         const BrokerId broker(id);
         world_.add_host(scenarios::host_of(broker), "broker-" + std::to_string(id), broker_host_config(plan_, broker));
         BrokerWatch watch;
@@ -139,7 +132,7 @@ void Cluster::look_at_followers(const broker::Broker& leader) {
 }
 
 void Cluster::start_brokers() {
-    for (std::int32_t id = 1; id <= workload_.broker_count; ++id) start_broker(BrokerId(id));
+    for (std::int32_t id = 1; id <= broker_count(); ++id) start_broker(BrokerId(id));
 }
 
 void Cluster::start_broker(BrokerId broker) {
@@ -156,61 +149,6 @@ void Cluster::live(BrokerId broker, sim::Host& host) {
     broker_host(broker).run(host);
     tell_checker(checker::BrokerKilled{broker, is_losing_power_});
     if (death_watcher_) death_watcher_(broker);
-}
-
-sim::Host& Cluster::add_client_host(std::int32_t id, std::string name) {
-    sim::Host& host = world_.add_host(sim::HostId(id), std::move(name));
-    // Clients ask over connections: a request that outlived the broker it was sent to would be answered by the next
-    // life, which cannot tell what became of it in the one before.
-    for (std::int32_t broker = 1; broker <= workload_.broker_count; ++broker)
-        world_.network().set_mode(host.id(), scenarios::host_of(BrokerId(broker)), sim::LinkMode::kStream);
-    return host;
-}
-
-Client& Cluster::add_client(std::int32_t host_id, const std::string& name) {
-    sim::Host& host = add_client_host(host_id, name);
-    return clients_.emplace_back(workload_, host, checker::ClientId(host_id));
-}
-
-void Cluster::start_clients() {
-    for (std::size_t i = 0; i < plan_.producers.size(); ++i) {
-        const ProducerPlan& producer = plan_.producers[i];
-        Client& client = add_client(kProducerHosts + producer.id, "producer-" + std::to_string(producer.id));
-        world_.spawn(client.host(), [this, &client, &producer, i] { run_producer(client, producer, i, plan_.seed); });
-    }
-    for (std::size_t i = 0; i < plan_.consumers.size(); ++i) {
-        const ConsumerPlan& consumer = plan_.consumers[i];
-        Client& client = add_client(kConsumerHosts + consumer.id, "consumer-" + std::to_string(consumer.id));
-        world_.spawn(client.host(),
-                     [this, &client, &consumer, i] { run_consumer(client, consumer, i, consumer_progress_[i]); });
-    }
-    for (const CommitterPlan& committer : plan_.committers) {
-        Client& client = add_client(kCommitterHosts + committer.id, "committer-" + std::to_string(committer.id));
-        world_.spawn(client.host(), [this, &client, &committer] { run_committer(client, committer, plan_.seed); });
-    }
-    for (std::size_t i = 0; i < plan_.members.size(); ++i) {
-        const MemberPlan& member = plan_.members[i];
-        Client& client = add_client(kMemberHosts + member.id, "member-" + std::to_string(member.id));
-        GroupProgress& progress = group_progress_[member.group];
-        world_.spawn(client.host(),
-                     [this, &client, &member, &progress, i] { run_group_member(client, member, i, progress); });
-    }
-    for (const PollerPlan& poller : plan_.pollers) {
-        Client& client = add_client(kPollerHosts + poller.id, "poller-" + std::to_string(poller.id));
-        world_.spawn(client.host(), [&client, &poller] { run_status_poller(client, poller); });
-    }
-    for (const PollerPlan& poller : plan_.coordinator_pollers) {
-        Client& client =
-            add_client(kCoordinatorPollerHosts + poller.id, "coordinator-poller-" + std::to_string(poller.id));
-        world_.spawn(client.host(), [this, &client, &poller] { run_coordinator_poller(client, poller, plan_.seed); });
-    }
-    Client& admin = add_client(kAdminHost, "admin");
-    world_.spawn(admin.host(), [this, &admin] { run_admin(admin, admin_hooks_); });
-}
-
-void Cluster::start_verifier() {
-    Client& verifier = add_client(kVerifierHost, "verifier");
-    world_.spawn(verifier.host(), [this, &verifier] { run_verifier(verifier, verification_); });
 }
 
 AdminHooks Cluster::admin_hooks() {

@@ -20,23 +20,12 @@
 #include "scenarios/atlas.h"
 #include "scenarios/broker_host.h"
 #include "scenarios/call_log.h"
-#include "scenarios/client_stories.h"
+#include "scenarios/client_hosts.h"
 #include "scenarios/disk_watch.h"
 #include "scenarios/plan.h"
 #include "sim/world.h"
 
 namespace tidelock::scenarios {
-
-/// Host ids of those who are no brokers; a kind has room for a hundred.
-inline constexpr std::int32_t kProducerHosts = 100;
-inline constexpr std::int32_t kConsumerHosts = 200;
-inline constexpr std::int32_t kCommitterHosts = 300;
-inline constexpr std::int32_t kPollerHosts = 400;
-inline constexpr std::int32_t kAdminHost = 500;
-inline constexpr std::int32_t kVerifierHost = 501;
-inline constexpr std::int32_t kScriptHost = 502;
-inline constexpr std::int32_t kCoordinatorPollerHosts = 600;
-inline constexpr std::int32_t kMemberHosts = 700;
 
 /// The configuration of one broker under a plan.
 broker::Config broker_config(const Settings& settings, BrokerId id);
@@ -57,10 +46,10 @@ class Cluster {
     /// Boots every broker (in its first life) and sends the plan's clients off.
     void start_brokers();
     void start_broker(BrokerId broker);
-    void start_clients();
-    void start_verifier();
+    void start_clients() { clients_.start(admin_hooks()); }
+    void start_verifier() { clients_.start_verifier(); }
     /// A host for a client story of somebody else's.
-    sim::Host& add_client_host(std::int32_t id, std::string name);
+    sim::Host& add_client_host(std::int32_t id, std::string name) { return clients_.add_host(id, std::move(name)); }
 
     // What the world does to brokers; each tells the checker.
     bool kill(BrokerId broker);
@@ -98,9 +87,9 @@ class Cluster {
     [[nodiscard]] sim::World& world() { return world_; }
     [[nodiscard]] const sim::World& world() const { return world_; }
     [[nodiscard]] checker::Checker& checker() { return checker_; }
-    [[nodiscard]] Workload& workload() { return workload_; }
+    [[nodiscard]] Workload& workload() { return clients_.workload(); }
     [[nodiscard]] CallLog& calls() { return calls_; }
-    [[nodiscard]] const Verification& verification() const { return verification_; }
+    [[nodiscard]] const Verification& verification() const { return clients_.verification(); }
     [[nodiscard]] const Plan& plan() const { return plan_; }
     [[nodiscard]] std::int64_t mark_count(broker::Mark mark) const { return marks_[static_cast<std::size_t>(mark)]; }
 
@@ -143,8 +132,6 @@ class Cluster {
     void look_at_followers(const broker::Broker& leader);
     void live(BrokerId broker, sim::Host& host);
     void stop_if_violated();
-    void add_clients();
-    Client& add_client(std::int32_t host_id, const std::string& name);
     void watch_damage();
     void on_damage(const sim::Damage& damage);
     void on_observation(sim::Host& host, const broker::Observation& observation);
@@ -159,7 +146,7 @@ class Cluster {
     sim::World world_;
     checker::Checker checker_;
     CallLog calls_;
-    Workload workload_;
+    ClientHosts clients_;
     Atlas atlas_;
     std::vector<std::unique_ptr<BrokerHost>> brokers_;  // by id, from 1
     std::vector<DiskWatch> disk_watches_;
@@ -167,11 +154,6 @@ class Cluster {
     std::vector<Incarnation> data_incarnations_;  // as last observed
     std::vector<bool> are_files_hurt_;            // since its disk was new or emptied
     std::vector<BrokerId> given_up_;
-    std::deque<Client> clients_;
-    std::deque<ConsumerProgress> consumer_progress_;
-    std::map<std::int32_t, GroupProgress> group_progress_;  // by the group's number
-    Verification verification_;
-    AdminHooks admin_hooks_;
     std::array<std::int64_t, broker::kMarkCount> marks_{};
     std::array<std::int64_t, kFaultKindCount> delivered_{};
     std::function<void(BrokerId, const broker::Observation&)> watcher_;

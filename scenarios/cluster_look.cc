@@ -103,31 +103,7 @@ checker::FinalView Cluster::final_view() const {
         const std::vector<std::string> overdue = overdue_upkeep(*broker(each.broker), disk.list());
         view.overdue_upkeep.insert(view.overdue_upkeep.end(), overdue.begin(), overdue.end());
     }
-    view.is_everything_read = verification_.is_finished;
-    view.topics_listed_ns = verification_.topics_listed_ns;
-    for (const VerifiedPartition& verified : verification_.partitions) {
-        for (checker::FinalPartition& partition : view.partitions)
-            if (partition.partition == TopicPartition{verified.topic_id, verified.partition})
-                partition.writable = verified.is_writable;
-        view.reads.push_back(verified.read);
-        for (std::size_t i = 0; i < consumer_progress_.size(); ++i) {
-            const auto& positions = consumer_progress_[i].positions;
-            const auto found = std::find_if(positions.begin(), positions.end(), [&verified](const auto& position) {
-                return position.topic_id == verified.topic_id && position.partition == verified.partition;
-            });
-            const std::string name = "consumer-" + std::to_string(plan_.consumers[i].id) + " on " + verified.topic +
-                                     "-" + std::to_string(verified.partition.value);
-            view.consumers.push_back(
-                {name, found == positions.end() ? Offset(0) : found->next, verified.high_watermark});
-        }
-        for (const auto& [group, progress] : group_progress_) {
-            const auto committed = progress.committed.find({verified.topic_id, verified.partition});
-            const std::string name = "group-" + std::to_string(group) + "'s committed offset on " + verified.topic +
-                                     "-" + std::to_string(verified.partition.value);
-            view.consumers.push_back(
-                {name, committed == progress.committed.end() ? Offset(0) : committed->second, verified.high_watermark});
-        }
-    }
+    clients_.add_to(view);
     return view;
 }
 

@@ -1,5 +1,7 @@
 #include "scenarios/nemesis.h"
 
+#include "scenarios/client_orders.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -123,23 +125,9 @@ void Nemesis::trace(const PlannedFault& fault, std::string_view text) {
 // ----------------------------------------------------------------------------------------------------------
 
 void Nemesis::fire_client(const PlannedFault& fault, sim::Rng& random) {
-    Workload& workload = cluster_.workload();
-    const FaultKind kind = fault.kind;
-    const bool is_producer = kind == FaultKind::kProducerCrash || kind == FaultKind::kZombieProducer;
-    const bool is_member =
-        kind == FaultKind::kMemberCrash || kind == FaultKind::kZombieMember || kind == FaultKind::kMemberLeave;
-    std::vector<ClientOrders>& orders = is_producer ? workload.producer_orders
-                                        : is_member ? workload.member_orders
-                                                    : workload.consumer_orders;
-    if (orders.empty()) return withhold(fault, "there is no such client");
-    ClientOrders& chosen = orders[random.below(orders.size())];
-    const std::int64_t until_ns = (world_.now() + milliseconds(fault.duration_ms)).value;
+    if (!order_client(cluster_.workload(), fault, world_.now().value, random))
+        return withhold(fault, "there is no such client");
     trace(fault, "ordered");
-    if (kind == FaultKind::kProducerCrash || kind == FaultKind::kMemberCrash) ++chosen.crash_count;
-    if (kind == FaultKind::kZombieProducer) chosen.zombie_until_ns = until_ns;
-    if (kind == FaultKind::kSlowConsumer || kind == FaultKind::kZombieMember) chosen.silent_until_ns = until_ns;
-    if (kind == FaultKind::kConsumerReconnect) ++chosen.reconnect_count;
-    if (kind == FaultKind::kMemberLeave) ++chosen.leave_count;
 }
 
 // --- clocks
