@@ -165,6 +165,7 @@ HttpAnswer Daemon::on_operator_request(const HttpRequest& request) {
 }
 
 void Daemon::on_observation(const broker::Observation& observation) {
+    if (observations_) observations_->write(observation);
     metrics_.on_observation(observation);
     if (const auto level = std::visit(LevelOf{}, observation))
         log_.write_limited(*level, *level >= Level::kWarning ? "broker-warning" : "broker",

@@ -5,6 +5,7 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "tools/tidelockd/broker_loop.h"
@@ -13,6 +14,7 @@
 #include "tools/tidelockd/http_server.h"
 #include "tools/tidelockd/kafka_listener.h"
 #include "tools/tidelockd/metrics.h"
+#include "tools/tidelockd/observation_log.h"
 #include "tools/tidelockd/peer_links.h"
 #include "tools/tidelockd/settings.h"
 
@@ -21,6 +23,8 @@ namespace tidelock::tidelockd {
 class Daemon {
   public:
     Daemon(Settings settings, DataDirectory directory, EventLog& log);
+    /// From the beginning on.
+    void write_observations(ObservationLog log) { observations_.emplace(std::move(log)); }
     /// Listens and boots. Empty: it runs; else what hinders it.
     [[nodiscard]] std::string start();
     /// Until SIGTERM or SIGINT has ended it, or the core has refused to start. 0: stopped as asked.
@@ -47,6 +51,7 @@ class Daemon {
     std::unique_ptr<HttpServer> peer_server_;
     std::unique_ptr<HttpServer> operator_server_;
     Metrics metrics_;
+    std::optional<ObservationLog> observations_;
     boost::asio::signal_set signals_;
     boost::asio::steady_timer patience_;
     bool is_stopping_ = false;

@@ -16,6 +16,7 @@ namespace {
 
 struct CommandLine {
     std::string config;
+    std::string observations;
     bool checks_config = false;
     bool prints_default = false;
 };
@@ -77,6 +78,11 @@ int run(const CommandLine& line) {
     if (!directory) return complain(directory.error());
     EventLog log(stderr);
     Daemon daemon(std::move(*settings), std::move(*directory), log);
+    if (!line.observations.empty()) {
+        auto observations = ObservationLog::open(line.observations);
+        if (!observations) return complain("--observations: " + observations.error());
+        daemon.write_observations(std::move(*observations));
+    }
     if (const std::string error = daemon.start(); !error.empty()) return complain(error);
     return daemon.run();
 }
@@ -91,6 +97,9 @@ int main(int argc, char** argv) {
     app.add_option("--config", line.config,
                    "the configuration (JSON; comments are allowed); none: a broker of its own "
                    "on 127.0.0.1:9092")
+        ->type_name("FILE");
+    app.add_option("--observations", line.observations,
+                   "append everything the broker is seen doing to this file, in binary, as `tidelock live` reads it")
         ->type_name("FILE");
     app.add_flag("--check-config", line.checks_config, "check the configuration and end");
     app.add_flag("--print-default-config", line.prints_default, "print a configuration with every key, and end");
