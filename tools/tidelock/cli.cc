@@ -59,6 +59,7 @@ struct CommandLine {
     std::vector<std::string> replay_words;
     std::string listed;
     MergeOptions merge;
+    LiveCommandOptions live;
 };
 
 void add_run_output(CLI::App& command, CampaignOptions& run) {
@@ -133,6 +134,23 @@ CLI::App* add_merge(CLI::App& app, CommandLine& line) {
     return command;
 }
 
+CLI::App* add_live(CLI::App& app, CommandLine& line) {
+    LiveCommandOptions& live = line.live;
+    CLI::App* command =
+        app.add_subcommand("live", "run schedules against real brokers (tidelockd), and judge them alike");
+    command->add_option("SCENARIO", live.scenarios, "names (tidelock list scenarios) or paths of JSON files")
+        ->required();
+    add_parsed(*command, "--seeds", live.seeds, parse_seeds, "A..B",
+               "seeds A..B, both inclusive (default 1..10, without end under --time)");
+    add_parsed(*command, "--time", live.time_ns, parse_time_span, "TIME", "begin schedules for this long (30m, 2h)");
+    add_name(*command, "--tidelockd", live.program, "FILE", "the broker (default: tidelockd beside this program)");
+    add_name(*command, "--out", live.out_dir, "DIR",
+             "keep logs and observations of failing schedules here (default: a new folder in /tmp)");
+    command->add_flag("--loopback", live.on_loopback,
+                      "all brokers on loopback, without namespaces of their own: no link is cut, no disk is full");
+    return command;
+}
+
 // Settles what depends on more than one flag.
 void settle_run(CommandLine& line, const CLI::App& command) {
     if (line.fail_fast) line.run.failing_max = 1;
@@ -191,6 +209,7 @@ int read_and_carry_out(const Engine& engine, int argc, const char* const* argv) 
     const CLI::App* run = add_run(app, line);
     const CLI::App* replay = add_replay(app, line);
     const CLI::App* list = add_list(app, line);
+    const CLI::App* live = add_live(app, line);
     add_merge(app, line);
     try {
         app.parse(argc, argv);
@@ -204,6 +223,10 @@ int read_and_carry_out(const Engine& engine, int argc, const char* const* argv) 
     }
     if (replay->parsed()) {
         return settle_replay(line) ? replay_command_line(engine, line.replay) : static_cast<int>(ExitStatus::kWrongUse);
+    }
+    if (live->parsed()) {
+        if (live->count("--seeds") == 0) line.live.seeds = line.live.time_ns ? kAllSeeds : SeedRange{1, 10};
+        return live_command(engine, line.live, program);
     }
     return list->parsed() ? list_command(engine, line.listed) : merge_command(line.merge, program);
 }

@@ -13,6 +13,7 @@ int run_command(const Engine& engine, const CampaignOptions& options, const std:
 int replay_command_line(const Engine& engine, const ReplayOptions& options);
 /// `what` is one of "scenarios", "stories", "invariants", "faults", "marks".
 int list_command(const Engine& engine, const std::string& what);
+int live_command(const Engine& engine, const LiveCommandOptions& options, const std::string& program);
 int merge_command(const MergeOptions& options, const std::string& program);
 
 /// Reads the command line and carries it out.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "scenarios/schedule.h"
+#include "tools/live/live_schedule.h"
 
 namespace tidelock::tools {
 
@@ -34,6 +35,8 @@ class Scenario {
     /// The name inside the scenario, which results are listed under.
     virtual std::string name() const = 0;
     virtual std::unique_ptr<SchedulePlan> plan(std::uint64_t seed) const = 0;
+    /// The same plan, as far as possible, against processes of tidelockd.
+    virtual live::LiveResult run_live(std::uint64_t seed, const live::LiveOptions& options) const = 0;
 };
 
 /// A name with one line that says what it is.

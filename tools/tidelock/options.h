@@ -52,6 +52,15 @@ struct ReplayOptions {
     std::int32_t last_lines = 40;  // of the timeline, to print
 };
 
+struct LiveCommandOptions {
+    std::vector<std::string> scenarios;  // names or paths
+    SeedRange seeds;
+    std::optional<std::int64_t> time_ns;  // wall clock; begin no schedule after it
+    std::string program;                  // of tidelockd; empty: the one beside this program
+    std::string out_dir;                  // where folders of failing schedules stay; empty: a new one in /tmp
+    bool on_loopback = false;
+};
+
 struct MergeOptions {
     std::vector<std::string> inputs;
     ResultFiles results;

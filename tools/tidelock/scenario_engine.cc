@@ -41,6 +41,9 @@ class RealScenario final : public Scenario {
     std::unique_ptr<SchedulePlan> plan(std::uint64_t seed) const override {
         return std::make_unique<RealPlan>(scenarios::generate(scenario_, seed));
     }
+    live::LiveResult run_live(std::uint64_t seed, const live::LiveOptions& options) const override {
+        return live::run_live(scenarios::generate(scenario_, seed), options);
+    }
 
   private:
     scenarios::Scenario scenario_;

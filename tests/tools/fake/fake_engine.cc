@@ -98,6 +98,15 @@ class FakeScenario final : public tools::Scenario {
         if (name_ == "planless" && seed == 2) std::abort();
         return std::make_unique<FakePlan>(name_, seed);
     }
+    live::LiveResult run_live(std::uint64_t seed, const live::LiveOptions& options) const override {
+        live::LiveResult result;
+        result.folder = options.folder;
+        result.acked_records = 10;
+        result.faults["process.kill"] = 1;
+        if (name_ == "violating" && seed == 3) result.violations.push_back({"acked-survival", 5, "a record is gone"});
+        if (name_ == "crashing") result.unsound = "there is no broker";
+        return result;
+    }
 
   private:
     std::string name_;
