@@ -118,9 +118,14 @@ bool GroupFencing::is_explained(const Group& group, const Told& told) {
         const auto joined = std::ranges::find_if(group.joined, is_same);
         return given.instance || joined == group.joined.end() ? given.instance : joined->instance;
     };
+    // Nor does a member whose join was never answered: it may be the former life of whoever is told.
+    const auto is_nobody_known = [&](const Given& given) {
+        const auto is_same = [&](const Joined& joined) { return joined.membership.member == given.to.member; };
+        return !given.instance && std::ranges::none_of(group.joined, is_same);
+    };
     return std::ranges::any_of(group.given, [&](const Given& given) {
-        const bool is_same =
-            given.to.member == told.to.member || (told.instance && instance_of(given) == told.instance);
+        const bool is_static_life = told.instance && (instance_of(given) == told.instance || is_nobody_known(given));
+        const bool is_same = given.to.member == told.to.member || is_static_life;
         return is_same && given.to.generation == told.to.generation && given.partitions == told.partitions;
     });
 }

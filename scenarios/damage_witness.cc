@@ -26,6 +26,7 @@ std::optional<Offset> bad_batch_in(std::span<const std::byte> segment, const bro
 
 std::optional<std::string> bad_batch_of(const storage::DirectoryImage& image, const broker::LogRecovered& copy,
                                         const storage::BatchLimits& limits) {
+    if (copy.log_start_offset >= copy.log_end_offset) return std::nullopt;  // nothing is in the log, bad or good
     for (const storage::ImageFile& file : image) {
         const auto named = storage::parse_partition_file(file.name.text());
         const bool is_segment =

@@ -133,6 +133,27 @@ TEST_CASE("T4: members are told what the leader of their generation gave them") 
     }
 }
 
+TEST_CASE("T4: a leader that is not told who is static gives to a life whose join was never answered") {
+    GroupStory story;
+    story.join(1, 1);
+    // Member 12 is the former life of instance 5, whose client never heard that it had joined.
+    story.sync(1, 1, {kFirst}, {{GroupMember(1), {}, {kFirst}}, {GroupMember(12), {}, {kSecond}}});
+    story.join(13, 1, 5);
+    SECTION("which its next life is told of") {
+        REQUIRE(story.sync(13, 1, {kSecond}, {}, 5).end().is_clean());
+    }
+    SECTION("and nothing else") {
+        REQUIRE_THAT(story.sync(13, 1, {kFirst, kSecond}, {}, 5).end().message(), Contains("nobody who leads"));
+    }
+    SECTION("nor what somebody else got") {
+        REQUIRE_THAT(story.sync(13, 1, {kFirst}, {}, 5).end().message(), Contains("nobody who leads"));
+    }
+    SECTION("and it is nobody else's") {
+        story.join(14, 1);
+        REQUIRE_THAT(story.sync(14, 1, {kSecond}).end().message(), Contains("nobody who leads"));
+    }
+}
+
 TEST_CASE("T4: a generation has the same members for whoever is told of them") {
     GroupStory story;
     story.peers = {{GroupMember(1), std::nullopt}, {GroupMember(2), GroupInstance(9)}};

@@ -74,6 +74,15 @@ TEST_CASE("damage that the incarnation was renewed for is forgotten by a life th
     REQUIRE(lives.boot(image_of(true), false).empty());  // told once
 }
 
+TEST_CASE("what lies below the log start, in a file that is not gone yet, is nobody's") {
+    Lives lives;
+    lives.find_damage().renew();
+    const storage::DirectoryImage image = image_of(true);
+    lives.witness.begin_life(image);
+    lives.see(broker::LogRecovered{kOne, kEnd, kEnd, kEnd, kEnd, {}, false});
+    REQUIRE(lives.witness.forgotten_at_boot(image, {}).empty());
+}
+
 TEST_CASE("nothing is forgotten by who finds it again, copied it again, or does not know of it") {
     Lives lives;
     lives.find_damage();
