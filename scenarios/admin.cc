@@ -21,7 +21,9 @@ class Admin {
     void run() {
         if (!await_first_topics()) return;
         for (const PlannedFault& fault : plan_.faults) {
-            if (info_of(fault.kind).section != FaultSection::kOperator) continue;
+            const bool is_asked_of_brokers =
+                info_of(fault.kind).section == FaultSection::kOperator && fault.kind != FaultKind::kCommandRole;
+            if (!is_asked_of_brokers) continue;
             if (!await_time(fault.at_ms) || client_.workload().are_producers_done) return;
             const bool was_done = await_carried_out(fault);
             if (!client_.host().is_alive()) return;

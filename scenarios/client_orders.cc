@@ -1,6 +1,18 @@
 #include "scenarios/client_orders.h"
 
 namespace tidelock::scenarios {
+namespace {
+
+constexpr FaultKind kOrderKinds[] = {
+    FaultKind::kProducerCrash, FaultKind::kZombieProducer, FaultKind::kSlowConsumer, FaultKind::kConsumerReconnect,
+    FaultKind::kMemberCrash,   FaultKind::kZombieMember,   FaultKind::kMemberLeave};
+static_assert(std::size(kOrderKinds) == std::size(Workload{}.orders_taken));
+
+}  // namespace
+
+std::span<const FaultKind> order_kinds() {
+    return kOrderKinds;
+}
 
 bool order_client(Workload& workload, const PlannedFault& fault, std::int64_t now_ns, sim::Rng& random) {
     const FaultKind kind = fault.kind;

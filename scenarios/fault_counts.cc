@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "scenarios/client_orders.h"
 #include "scenarios/cluster.h"
 
 namespace tidelock::scenarios {
@@ -18,11 +19,6 @@ constexpr FaultKind kOwnKinds[] = {
     FaultKind::kEmptiedDiskAtStep,    FaultKind::kCutOffAtElection,   FaultKind::kStalledDisks,
     FaultKind::kPowerLossAtFirstBoot, FaultKind::kKillTogether,
 };
-constexpr FaultKind kOrderKinds[] = {
-    FaultKind::kProducerCrash, FaultKind::kZombieProducer, FaultKind::kSlowConsumer, FaultKind::kConsumerReconnect,
-    FaultKind::kMemberCrash,   FaultKind::kZombieMember,   FaultKind::kMemberLeave};
-static_assert(std::size(kOrderKinds) == std::size(Workload{}.orders_taken));
-
 std::string own_name(FaultKind kind) {
     return kind == FaultKind::kClockDriftBeyondBound ? "clock_drift_beyond_bound" : std::string(info_of(kind).name);
 }
@@ -37,8 +33,8 @@ std::vector<std::pair<std::string, std::int64_t>> fault_counts(Cluster& cluster)
         counts.emplace_back(sim::text_of(kind), static_cast<std::int64_t>(faults.delivered(kind)));
     }
     for (const FaultKind kind : kOwnKinds) counts.emplace_back(own_name(kind), cluster.delivered(kind));
-    for (std::size_t i = 0; i < std::size(kOrderKinds); ++i)
-        counts.emplace_back(own_name(kOrderKinds[i]), cluster.workload().orders_taken[i]);
+    for (std::size_t i = 0; i < order_kinds().size(); ++i)
+        counts.emplace_back(own_name(order_kinds()[i]), cluster.workload().orders_taken[i]);
     std::sort(counts.begin(), counts.end());
     return counts;
 }
@@ -48,7 +44,7 @@ std::vector<std::string> counted_fault_names() {
     for (std::size_t i = 0; i < sim::kFaultKindCount; ++i)
         names.emplace_back(sim::text_of(static_cast<sim::FaultKind>(i)));
     for (const FaultKind kind : kOwnKinds) names.push_back(own_name(kind));
-    for (const FaultKind kind : kOrderKinds) names.push_back(own_name(kind));
+    for (const FaultKind kind : order_kinds()) names.push_back(own_name(kind));
     std::sort(names.begin(), names.end());
     return names;
 }

@@ -145,6 +145,8 @@ constexpr std::array<FaultInfo, kFaultKindCount> kFaults{{
           "a member of a consumer group falls silent, and goes on where it stopped"),
     fault(kMemberLeave, kClient, "member_leave", kNoSize, {0, 0}, false,
           "a member leaves its consumer group and comes again"),
+    fault(kCommandRole, kOperator, "command_role", kNoSize, {0, 0}, false,
+          "static roles: the lead is taken from whoever has it, and given to a member that is in sync"),
 }};
 
 constexpr bool in_enum_order() {

@@ -83,6 +83,7 @@ enum class FaultKind : std::uint8_t {
     kMemberCrash,
     kZombieMember,
     kMemberLeave,
+    kCommandRole,
     kCount
 };
 

@@ -25,7 +25,10 @@ bool has_time_for_hung_disk(const Plan& plan) {
 }  // namespace
 
 Nemesis::Nemesis(Cluster& cluster)
-    : cluster_(cluster), world_(cluster.world()), restart_after_(static_cast<std::size_t>(cluster.broker_count())) {
+    : cluster_(cluster),
+      world_(cluster.world()),
+      roles_(cluster),
+      restart_after_(static_cast<std::size_t>(cluster.broker_count())) {
     for (std::size_t i = 0; i < sim::kFaultKindCount; ++i)
         background_[i] = world_.faults().rate(static_cast<sim::FaultKind>(i));
     cluster.set_watcher([this](BrokerId broker, const broker::Observation& seen) { on_observation(broker, seen); });
@@ -37,7 +40,7 @@ Nemesis::Nemesis(Cluster& cluster)
 
 void Nemesis::schedule_faults() {
     for (const PlannedFault& fault : cluster_.plan().faults) {
-        if (info_of(fault.kind).section == FaultSection::kOperator) continue;
+        if (info_of(fault.kind).section == FaultSection::kOperator && fault.kind != FaultKind::kCommandRole) continue;
         // Most first boots are the first thing that happens at all.
         if (fault.kind == FaultKind::kPowerLossAtFirstBoot) {
             arm_first_boot(fault);
@@ -63,7 +66,7 @@ void Nemesis::fire(const PlannedFault& fault) {
         case FaultSection::kClient:
             return fire_client(fault, random);
         case FaultSection::kOperator:
-            return;
+            return roles_.change(fault, random);
     }
 }
 

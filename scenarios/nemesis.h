@@ -10,6 +10,7 @@
 
 #include "scenarios/cluster.h"
 #include "scenarios/plan.h"
+#include "scenarios/role_operator.h"
 #include "sim/rng.h"
 
 namespace tidelock::scenarios {
@@ -160,6 +161,7 @@ class Nemesis {
 
     Cluster& cluster_;
     sim::World& world_;
+    RoleOperator roles_;
     std::vector<RateWindow> rates_;
     std::vector<ArmedKill> armed_;
     std::vector<ArmedPowerLoss> armed_power_;

@@ -133,6 +133,7 @@ void Nemesis::arm_kill(const PlannedFault& fault, sim::Rng& random) {
 }
 
 void Nemesis::on_observation(BrokerId broker, const broker::Observation& observation) {
+    roles_.on_observation(broker, observation);
     if (!strikes_.empty()) look_for_turning_point(broker, observation);
     for (std::size_t i = 0; i < armed_.size(); ++i) {
         ArmedKill& armed = armed_[i];
