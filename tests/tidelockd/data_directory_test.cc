@@ -30,7 +30,7 @@ TEST_CASE("an empty directory becomes a data directory, and is one the next time
     {
         const auto opened = DataDirectory::open(path);
         REQUIRE(opened);
-        CHECK(opened->image()->empty());
+        CHECK(opened->read()->image.empty());
     }
     CHECK(DataDirectory::open(path));
 }
@@ -63,11 +63,35 @@ TEST_CASE("the image is the core's files, sorted, one level deep") {
     REQUIRE(opened);
     scratch.write("raft.0", "r");
     scratch.write("000000000000000a-0/00000000000000000000.log", "records");
-    const storage::DirectoryImage image = *opened->image();
+    const storage::DirectoryImage image = opened->read()->image;
     REQUIRE(image.size() == 2);
     CHECK(image[0].name == storage::FileName("000000000000000a-0/00000000000000000000.log"));
     CHECK(image[0].content->text() == "records");
     CHECK(image[1].name == storage::FileName("raft.0"));
+}
+
+TEST_CASE("files in folders below that the core gives no such name are somebody else's: told, and left alone") {
+    const Scratch scratch;
+    const auto opened = DataDirectory::open(scratch.path);
+    REQUIRE(opened);
+    scratch.write("backup/00000000000000000000.log", "a copy");
+    scratch.write("000000000000000a-0/00000000000000000000.log", "records");
+    scratch.write("000000000000000a-0/notes.txt", "of an operator");
+    const auto content = opened->read();
+    REQUIRE(content);
+    CHECK(content->image.size() == 1);
+    CHECK(content->strangers ==
+          std::vector<std::string>{"000000000000000a-0/notes.txt", "backup/00000000000000000000.log"});
+}
+
+TEST_CASE("what cannot be read for a reason that an operator can mend is not taken for lost") {
+    const Scratch scratch;
+    const auto opened = DataDirectory::open(scratch.path);
+    REQUIRE(opened);
+    std::filesystem::create_symlink("/dev/null", scratch.path + "/raft.a");  // ELOOP: no link is followed
+    const auto content = opened->read();
+    REQUIRE_FALSE(content);
+    CHECK(content.error().find("raft.a") != std::string::npos);
 }
 
 TEST_CASE("a path that cannot be a directory is refused") {

@@ -89,6 +89,11 @@ void BrokerLoop::handle(broker::Event event) {
 void BrokerLoop::step(const broker::Event& event) {
     broker::Effects effects;
     broker::step(broker_, now(), event, effects);
+    // First all that was seen: a process that is killed on the way has said what it was about to do, so that nobody
+    // meets a consequence (a batch on the disk, a message) before its reason.
+    for (const broker::Effect& effect : effects)
+        if (const auto* seen = std::get_if<broker::Observe>(&effect); seen != nullptr && observer_)
+            observer_(seen->observation);
     for (broker::Effect& effect : effects) carry_out(effect);
 }
 
@@ -107,9 +112,7 @@ void BrokerLoop::carry_out(broker::Effect& effect) {
             self.timers_[static_cast<std::size_t>(e.timer)]->cancel();
         }
         void operator()(storage::FileEffect& e) const { self.files_.carry_out(e); }
-        void operator()(broker::Observe& e) const {
-            if (self.observer_) self.observer_(e.observation);
-        }
+        void operator()(broker::Observe&) const {}  // told before
     };
     std::visit(Route{*this}, effect);
 }

@@ -70,7 +70,7 @@ Daemon::Daemon(Settings settings, DataDirectory directory, EventLog& log)
       log_(log),
       loop_(io_, settings_, directory_.descriptor()),
       clients_(io_, settings_, loop_, log_),
-      signals_(io_, SIGTERM, SIGINT),
+      signals_(io_),
       patience_(io_) {}
 
 std::string Daemon::start() {
@@ -100,10 +100,13 @@ std::string Daemon::start() {
             [this](const HttpRequest& request) { return on_operator_request(request); });
         if (std::string error = operator_server_->listen(); !error.empty()) return "Metrics.Port: " + error;
     }
-    auto image = directory_.image();
-    if (!image) return image.error();
+    auto content = directory_.read();
+    if (!content) return content.error();
+    for (const std::string& name : content->strangers)
+        log_.write_limited(Level::kWarning, "stranger", "this file is none of the broker's: left alone",
+                           {{"file", name}});
     await_signal();
-    loop_.boot(std::move(*image));
+    loop_.boot(std::move(content->image));
     peers_->start();
     log_.write(Level::kInfo, "listening", {},
                {{"clients", to_text({settings_.client_listen.host, clients_.port()})},
@@ -165,7 +168,12 @@ HttpAnswer Daemon::on_operator_request(const HttpRequest& request) {
 }
 
 void Daemon::on_observation(const broker::Observation& observation) {
-    if (observations_) observations_->write(observation);
+    if (observations_ && !observations_->write(observation)) {
+        log_.write(Level::kError, "observations-end", "they cannot be written down any more: the disk is full?");
+        observations_.reset();
+        exit_status_ = kObservationsLost;
+        stop();
+    }
     metrics_.on_observation(observation);
     if (const auto level = std::visit(LevelOf{}, observation))
         log_.write_limited(*level, *level >= Level::kWarning ? "broker-warning" : "broker",
@@ -175,7 +183,11 @@ void Daemon::on_observation(const broker::Observation& observation) {
     stop();
 }
 
+/// Before, while the directory is read, a signal ends the process as it ends any other: nothing is lost.
 void Daemon::await_signal() {
+    boost::system::error_code ignored;
+    signals_.add(SIGTERM, ignored);
+    signals_.add(SIGINT, ignored);
     signals_.async_wait([this](const boost::system::error_code& error, int) {
         if (error) return;
         if (is_stopping_) return stop();  // asked twice: at once

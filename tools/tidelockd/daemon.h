@@ -20,6 +20,9 @@
 
 namespace tidelock::tidelockd {
 
+/// Exit status of a broker that was to write down what it does and could not.
+inline constexpr int kObservationsLost = 74;
+
 class Daemon {
   public:
     Daemon(Settings settings, DataDirectory directory, EventLog& log);

@@ -12,6 +12,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include "protocol/storage/segment_log.h"
+
 namespace tidelock::tidelockd {
 namespace {
 
@@ -27,6 +29,17 @@ std::string why(int error) {
 
 Failure<std::string> refuse(std::string text) {
     return Failure<std::string>(std::move(text));
+}
+
+/// The medium itself has lost what was there. Anything else (permissions, too few descriptors) is for an operator to
+/// mend, and says nothing about the data.
+bool is_of_medium(int error) {
+    return error == EIO || error == EUCLEAN || error == EBADMSG || error == ENODATA;
+}
+
+/// One that the broker made, by its name; what else is in folders is somebody else's, and is left alone.
+bool is_partition_file(const std::string& name) {
+    return storage::parse_partition_file(name).has_value();
 }
 
 bool is_ours(const std::string& name) {
@@ -80,6 +93,18 @@ Result<std::vector<std::string>, std::string> names_in(const std::string& path) 
     return names;
 }
 
+/// A directory that was just made is there after a power loss too.
+bool sync_parent(const std::string& path) {
+    std::filesystem::path made = std::filesystem::absolute(path).lexically_normal();
+    if (!made.has_filename()) made = made.parent_path();  // "data/"
+    const std::filesystem::path parent = made.parent_path();
+    const int folder = ::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0) return errno == EACCES;  // one that was there before: not ours to look into
+    const bool is_synced = ::fsync(folder) == 0 || errno == EINVAL || errno == ENOTSUP;  // some file systems cannot
+    ::close(folder);
+    return is_synced;
+}
+
 /// Empty: the format is there and ours, or the directory is empty and has got it.
 std::string check_format(const std::string& path, int directory) {
     const auto format = read_file(directory, kFormatFile);
@@ -118,6 +143,7 @@ Result<DataDirectory, std::string> DataDirectory::open(const std::string& path) 
     std::error_code error;
     std::filesystem::create_directories(path, error);
     if (error) return refuse(fmt::format("data directory {} cannot be made: {}", path, error.message()));
+    if (!sync_parent(path)) return refuse(fmt::format("the folder of {} cannot be synced: {}", path, why(errno)));
     const int directory = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (directory < 0) return refuse(fmt::format("data directory {} cannot be opened: {}", path, why(errno)));
     const int lock = ::openat(directory, kLockFile, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
@@ -127,8 +153,12 @@ Result<DataDirectory, std::string> DataDirectory::open(const std::string& path) 
         return refuse(fmt::format("{}/{} cannot be made: {}", path, kLockFile, why(reason)));
     }
     DataDirectory opened(path, directory, lock);
-    if (::flock(lock, LOCK_EX | LOCK_NB) != 0)
+    int locked = -1;
+    do locked = ::flock(lock, LOCK_EX | LOCK_NB);
+    while (locked != 0 && errno == EINTR);
+    if (locked != 0 && errno == EWOULDBLOCK)
         return refuse(fmt::format("data directory {} is in use by another tidelockd; stop that one first", path));
+    if (locked != 0) return refuse(fmt::format("{}/{} cannot be locked: {}", path, kLockFile, why(errno)));
     if (std::string complaint = check_format(path, directory); !complaint.empty()) return refuse(std::move(complaint));
     return opened;
 }
@@ -143,19 +173,25 @@ DataDirectory::~DataDirectory() {
     if (directory_ >= 0) ::close(directory_);
 }
 
-Result<storage::DirectoryImage, std::string> DataDirectory::image() const {
-    storage::DirectoryImage image;
+Result<DirectoryContent, std::string> DataDirectory::read() const {
+    DirectoryContent content;
     const auto names = names_in(path_);
     if (!names) return refuse(fmt::format("data directory {} cannot be listed: {}", path_, names.error()));
     for (const std::string& name : *names) {
         if (!is_ours(name) || name == "format.new" || name.size() > storage::kFileNameBytesMax) continue;
-        auto content = read_file(directory_, name);
-        if (content)
-            image.push_back({storage::FileName(name), std::move(*content)});
+        if (name.find('/') != std::string::npos && !is_partition_file(name)) {
+            content.strangers.push_back(name);
+            continue;
+        }
+        auto file = read_file(directory_, name);
+        if (!file && !is_of_medium(file.error()))
+            return refuse(fmt::format("{}/{} cannot be read: {}", path_, name, why(file.error())));
+        if (file)
+            content.image.push_back({storage::FileName(name), std::move(*file)});
         else
-            image.push_back({storage::FileName(name), Failure<storage::ReadError>(storage::ReadError::kIo)});
+            content.image.push_back({storage::FileName(name), Failure<storage::ReadError>(storage::ReadError::kIo)});
     }
-    return image;
+    return content;
 }
 
 }  // namespace tidelock::tidelockd

@@ -3,11 +3,17 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "protocol/base/result.h"
 #include "protocol/storage/files.h"
 
 namespace tidelock::tidelockd {
+
+struct DirectoryContent {
+    storage::DirectoryImage image;       // every file of the core's, sorted by name
+    std::vector<std::string> strangers;  // in folders below, with names that the core gives to no file: left alone
+};
 
 /// Owns the directory until it is destroyed. Moved, not copied.
 class DataDirectory {
@@ -23,9 +29,9 @@ class DataDirectory {
     [[nodiscard]] const std::string& path() const { return path_; }
     /// Of the directory itself, for the calls that take one.
     [[nodiscard]] int descriptor() const { return directory_; }
-    /// Every file of the core's, sorted by name. A file that cannot be read is listed with its error.
-    /// An error when the directory cannot be listed: what is not seen must not be taken for lost.
-    [[nodiscard]] Result<storage::DirectoryImage, std::string> image() const;
+    /// A file that the medium has lost is listed with its error. Anything else that hinders reading is an error: what
+    /// an operator can mend (permissions, too few descriptors) must not be taken for lost.
+    [[nodiscard]] Result<DirectoryContent, std::string> read() const;
 
   private:
     DataDirectory(std::string path, int directory, int lock)

@@ -3,12 +3,18 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <condition_variable>
+#include <deque>
+#include <mutex>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 namespace tidelock::tidelockd {
 namespace {
 
 constexpr std::uint32_t kPerSecondMax = 10;
+constexpr std::size_t kQueuedMax = 4'096;  // lines
+constexpr auto kLastMoment = std::chrono::seconds(1);
 constexpr std::string_view kLevels[] = {"debug", "info", "warning", "error"};
 
 std::string time_text() {
@@ -19,6 +25,43 @@ std::string time_text() {
 
 }  // namespace
 
+struct EventLog::Queue {
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::deque<std::string> lines;
+    std::uint64_t dropped = 0;
+    bool is_writing = false;
+    bool is_ending = false;
+};
+
+EventLog::EventLog(std::FILE* out, Level least) : queue_(std::make_shared<Queue>()), least_(least) {
+    std::thread([queue = queue_, out] { write_queued(queue, out); }).detach();
+}
+
+EventLog::~EventLog() {
+    std::unique_lock lock(queue_->mutex);
+    queue_->is_ending = true;
+    queue_->changed.notify_all();
+    queue_->changed.wait_for(lock, kLastMoment, [this] { return queue_->lines.empty() && !queue_->is_writing; });
+}
+
+void EventLog::write_queued(const std::shared_ptr<Queue>& queue, std::FILE* out) {
+    std::unique_lock lock(queue->mutex);
+    for (;;) {
+        queue->changed.wait(lock, [&] { return queue->is_ending || !queue->lines.empty(); });
+        if (queue->lines.empty()) return;
+        const std::string line = std::move(queue->lines.front());
+        queue->lines.pop_front();
+        queue->is_writing = true;
+        lock.unlock();
+        std::fwrite(line.data(), 1, line.size(), out);
+        std::fflush(out);
+        lock.lock();
+        queue->is_writing = false;
+        if (queue->lines.empty()) queue->changed.notify_all();
+    }
+}
+
 void EventLog::write(Level level, std::string_view event, std::string_view text, const Fields& fields) {
     if (level < least_) return;
     nlohmann::ordered_json line;
@@ -27,9 +70,14 @@ void EventLog::write(Level level, std::string_view event, std::string_view text,
     line["event"] = event;
     if (!text.empty()) line["text"] = text;
     for (const auto& [key, value] : fields) line[std::string(key)] = value;
-    const std::string written = line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-    std::fwrite(written.data(), 1, written.size(), out_);
-    std::fflush(out_);
+    const std::lock_guard lock(queue_->mutex);
+    if (queue_->lines.size() >= kQueuedMax) {
+        ++queue_->dropped;
+        return;
+    }
+    if (queue_->dropped > 0) line["dropped_before"] = std::exchange(queue_->dropped, 0);
+    queue_->lines.push_back(line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    queue_->changed.notify_all();
 }
 
 void EventLog::write_limited(Level level, std::string_view event, std::string_view text, const Fields& fields) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,7 +21,13 @@ class EventLog {
   public:
     using Fields = std::vector<std::pair<std::string_view, std::string>>;
 
-    explicit EventLog(std::FILE* out, Level least = Level::kInfo) : out_(out), least_(least) {}
+    /// Lines are written by a thread of its own: whoever reads them may stop reading. What finds the queue full is
+    /// counted, and told with the next line that finds room.
+    explicit EventLog(std::FILE* out, Level least = Level::kInfo);
+    /// Gives what is queued a moment to be written.
+    ~EventLog();
+    EventLog(const EventLog&) = delete;
+    EventLog& operator=(const EventLog&) = delete;
     /// `event` is a word that stays the same: what dashboards search for.
     void write(Level level, std::string_view event, std::string_view text, const Fields& fields = {});
     /// As `write`, ten a second of each event at most; the next one written says how many were left out.
@@ -33,7 +40,10 @@ class EventLog {
         std::uint64_t left_out = 0;
     };
 
-    std::FILE* out_;
+    struct Queue;
+    static void write_queued(const std::shared_ptr<Queue>& queue, std::FILE* out);
+
+    std::shared_ptr<Queue> queue_;  // also the thread's, which may outlive this
     Level least_;
     std::map<std::string, Rate, std::less<>> rates_;
 };

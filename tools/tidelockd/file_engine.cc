@@ -10,12 +10,15 @@
 #include <chrono>
 #include <utility>
 
+#include "protocol/storage/segment_log.h"
+
 namespace tidelock::tidelockd {
 namespace {
 
 constexpr std::size_t kOpenFilesMax = 512;
 constexpr int kSyncThreads = 4;  // files that are synced side by side: journal, segments, Raft
 constexpr int kReadThreads = 2;
+constexpr auto kShortagePause = std::chrono::milliseconds(20);
 
 /// Writes all of it; 0 or an errno.
 int write_all(int file, std::span<const std::byte> content, std::uint64_t position) {
@@ -43,6 +46,21 @@ ssize_t read_at(int file, std::span<std::byte> into, std::uint64_t position, int
     return static_cast<ssize_t>(done);
 }
 
+/// What passes by itself, and says nothing about the disk.
+bool is_shortage(int error) {
+    return error == EMFILE || error == ENFILE || error == ENOMEM;
+}
+
+bool is_index(const storage::FileName& name) {
+    const auto file = storage::parse_partition_file(name.text());
+    return file && file->kind == storage::PartitionFileKind::kIndex;
+}
+
+/// In the data directory itself: state files and the journal, a handful.
+bool is_top_level(const storage::FileName& name) {
+    return name.text().find('/') == std::string_view::npos;
+}
+
 storage::WriteFailure failure_of(int error) {
     const bool is_full = error == ENOSPC || error == EDQUOT || error == EFBIG;
     return is_full ? storage::WriteFailure::kFull : storage::WriteFailure::kError;
@@ -60,8 +78,9 @@ class FileEngine::OpenFile {
 
     [[nodiscard]] int descriptor() const { return descriptor_; }
     std::uint64_t last_use = 0;
-    bool is_dirty = false;  // written since a sync was asked for; the loop's alone
-    std::mutex syncing;     // one at a time: an error is told to one of them only
+    bool is_dirty = false;      // written since a sync was asked for; the loop's alone
+    bool is_read_only = false;  // as the file system is, or was
+    std::mutex syncing;         // one at a time: an error is told to one of them only
 
   private:
     int descriptor_;
@@ -106,6 +125,8 @@ void FileEngine::write(const storage::WriteFile& effect) {
     if (!file) return fail_write(effect.name, errno);
     file->is_dirty = true;
     const int error = write_all(file->descriptor(), effect.content.span(), effect.position);
+    // Nobody syncs an index: recovery does without. Its descriptor would stay for as long as its segment.
+    if (is_index(effect.name)) open_.erase(effect.name);
     if (error != 0) return fail_write(effect.name, error);
     const std::lock_guard lock(mutex_);
     counters_.bytes_written += effect.content.size();
@@ -201,6 +222,7 @@ void FileEngine::remove(const storage::RemoveFile& effect) {
 
 void FileEngine::read(const storage::ReadFile& effect) {
     const FilePtr file = open(effect.name, false);
+    if (!file && is_shortage(errno)) return read_when_possible(effect);
     if (!file) {
         const auto error = errno == ENOENT ? storage::ReadError::kMissing : storage::ReadError::kIo;
         return post_(storage::FileReadDone{effect.op, Failure<storage::ReadError>(error)});
@@ -228,40 +250,91 @@ void FileEngine::read(const storage::ReadFile& effect) {
     });
 }
 
+/// Too few descriptors are no fault of the disk: whoever asks waits, as for a slow one.
+void FileEngine::read_when_possible(const storage::ReadFile& effect) {
+    enqueue(reads_, [this, effect] {
+        const std::string path(effect.name.text());
+        int descriptor = -1;
+        while ((descriptor = ::openat(directory_, path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)) < 0 &&
+               is_shortage(errno)) {
+            {
+                const std::lock_guard lock(mutex_);
+                if (is_ending_) return;
+                ++counters_.shortages;
+            }
+            std::this_thread::sleep_for(kShortagePause);
+        }
+        if (descriptor < 0) {
+            const auto error = errno == ENOENT ? storage::ReadError::kMissing : storage::ReadError::kIo;
+            return post_(storage::FileReadDone{effect.op, Failure<storage::ReadError>(error)});
+        }
+        std::vector<std::byte> content(static_cast<std::size_t>(effect.length));
+        const ssize_t count = read_at(descriptor, content, effect.position, 0);
+        ::close(descriptor);
+        {
+            const std::lock_guard lock(mutex_);
+            if (count < 0) ++counters_.failures;
+            if (count > 0) counters_.bytes_read += static_cast<std::uint64_t>(count);
+        }
+        if (count < 0)
+            return post_(storage::FileReadDone{effect.op, Failure<storage::ReadError>(storage::ReadError::kIo)});
+        post_(storage::FileReadDone{effect.op,
+                                    Bytes::copy_of(std::span(content).first(static_cast<std::size_t>(count)))});
+    });
+}
+
+/// -1: it cannot be opened, and errno says why. With too few descriptors those that nobody uses are given up first.
+int FileEngine::open_descriptor(const std::string& path, bool creates) {
+    const int flags = O_CLOEXEC | O_NOFOLLOW | (creates ? O_CREAT : 0);
+    int descriptor = ::openat(directory_, path.c_str(), O_RDWR | flags, 0644);
+    if (descriptor < 0 && is_shortage(errno)) {
+        close_idle(0);
+        descriptor = ::openat(directory_, path.c_str(), O_RDWR | flags, 0644);
+    }
+    // What the kernel mounted read-only anew, after errors, reads well still.
+    const bool may_be_read = descriptor < 0 && !creates && (errno == EROFS || errno == EACCES);
+    return may_be_read ? ::openat(directory_, path.c_str(), O_RDONLY | flags) : descriptor;
+}
+
 FileEngine::FilePtr FileEngine::open(const storage::FileName& name, bool creates) {
     const auto at = open_.find(name);
-    if (at != open_.end()) {
+    if (at != open_.end() && !(creates && at->second->is_read_only)) {
         at->second->last_use = ++uses_;
         return at->second;
     }
+    if (at != open_.end()) open_.erase(at);  // the file system may take writes again
     const std::string path(name.text());
-    const int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | (creates ? O_CREAT : 0);
     if (creates && ::faccessat(directory_, path.c_str(), F_OK, 0) != 0) note_name_changed(path);
-    int descriptor = ::openat(directory_, path.c_str(), flags, 0644);
+    int descriptor = open_descriptor(path, creates);
     const std::size_t slash = path.find('/');
     if (descriptor < 0 && errno == ENOENT && creates && slash != std::string::npos) {
         if (::mkdirat(directory_, path.substr(0, slash).c_str(), 0755) != 0 && errno != EEXIST) return nullptr;
-        descriptor = ::openat(directory_, path.c_str(), flags, 0644);
+        descriptor = open_descriptor(path, creates);
     }
     if (descriptor < 0) return nullptr;
-    if (open_.size() >= kOpenFilesMax) close_idle();
+    if (open_.size() >= kOpenFilesMax) close_idle(kOpenFilesMax / 2);
     FilePtr file = std::make_shared<OpenFile>(descriptor);
+    file->is_read_only = (::fcntl(descriptor, F_GETFL) & O_ACCMODE) == O_RDONLY;
     file->last_use = ++uses_;
     open_.emplace(name, file);
     return file;
 }
 
 /// A file that is closed and opened again may miss that the kernel failed to write it: the error goes to descriptors
-/// that were open then. So only files with nothing unsynced go; with more than that in use the table grows.
-void FileEngine::close_idle() {
+/// that were open then. So only files with nothing unsynced go; with more than that in use the table grows. The state
+/// of the broker has to be writable whatever runs short: its few files stay open.
+void FileEngine::close_idle(std::size_t kept) {
     std::vector<std::uint64_t> uses;
-    for (const auto& [name, file] : open_)
-        if (file.use_count() == 1 && !file->is_dirty) uses.push_back(file->last_use);
-    if (uses.empty()) return;
-    const auto middle = uses.begin() + static_cast<std::ptrdiff_t>(uses.size() / 2);
-    std::nth_element(uses.begin(), middle, uses.end());
-    std::erase_if(open_, [last_kept = *middle](const auto& each) {
-        return each.second.use_count() == 1 && !each.second->is_dirty && each.second->last_use <= last_kept;
+    const auto is_idle = [](const auto& each) {
+        return each.second.use_count() == 1 && !each.second->is_dirty && !is_top_level(each.first);
+    };
+    for (const auto& each : open_)
+        if (is_idle(each)) uses.push_back(each.second->last_use);
+    if (uses.size() <= kept) return;
+    const auto last = uses.begin() + static_cast<std::ptrdiff_t>(uses.size() - kept - 1);
+    std::nth_element(uses.begin(), last, uses.end());
+    std::erase_if(open_, [&, closed_to = *last](const auto& each) {
+        return is_idle(each) && each.second->last_use <= closed_to;
     });
 }
 
@@ -286,10 +359,13 @@ void FileEngine::work(Queue& queue) {
     for (;;) {
         queue.wake.wait(lock, [&] { return is_ending_ || !queue.jobs.empty(); });
         if (is_ending_) return;
-        const Job job = std::move(queue.jobs.front());
-        queue.jobs.pop_front();
-        lock.unlock();
-        job();
+        {
+            // Gone before the lock is taken again: with it may go the last descriptor of a large file.
+            const Job job = std::move(queue.jobs.front());
+            queue.jobs.pop_front();
+            lock.unlock();
+            job();
+        }
         lock.lock();
     }
 }

@@ -32,6 +32,7 @@ struct FileCounters {
     std::uint64_t bytes_written = 0;
     std::uint64_t bytes_read = 0;
     std::uint64_t failures = 0;
+    std::uint64_t shortages = 0;  // a file could not be opened for want of descriptors or memory, and was waited for
 };
 
 class FileEngine {
@@ -69,7 +70,9 @@ class FileEngine {
 
     /// Null: it cannot be opened, and errno says why.
     FilePtr open(const storage::FileName& name, bool creates);
-    void close_idle();
+    void close_idle(std::size_t kept);
+    int open_descriptor(const std::string& path, bool creates);
+    void read_when_possible(const storage::ReadFile& effect);
     /// The folder of this file has to be synced with the directory.
     void note_name_changed(const std::string& path);
     [[nodiscard]] bool sync_folders(const std::set<std::string>& folders) const;

@@ -1,6 +1,8 @@
 #include "tools/tidelockd/http_server.h"
 
 #include <fmt/format.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <boost/beast/core/flat_buffer.hpp>
@@ -25,6 +27,19 @@ using RequestParser = http::request_parser<http::vector_body<std::byte>>;
 
 constexpr auto kRetry = std::chrono::milliseconds(100);
 constexpr auto kPatience = std::chrono::seconds(60);  // with a request that does not end, or an answer not taken
+constexpr int kKeepAliveIdleSeconds = 30;
+constexpr int kKeepAliveEverySeconds = 10;
+constexpr int kUnconfirmedMaxMs = 60'000;
+
+/// A peer that vanished without a word (power, network) must not hold its place for ever.
+void notice_vanished(tcp::socket& socket) {
+    ErrorCode ignored;
+    socket.set_option(boost::asio::socket_base::keep_alive(true), ignored);
+    const int descriptor = socket.native_handle();
+    ::setsockopt(descriptor, IPPROTO_TCP, TCP_KEEPIDLE, &kKeepAliveIdleSeconds, sizeof kKeepAliveIdleSeconds);
+    ::setsockopt(descriptor, IPPROTO_TCP, TCP_KEEPINTVL, &kKeepAliveEverySeconds, sizeof kKeepAliveEverySeconds);
+    ::setsockopt(descriptor, IPPROTO_TCP, TCP_USER_TIMEOUT, &kUnconfirmedMaxMs, sizeof kUnconfirmedMaxMs);
+}
 constexpr std::uint32_t kHeaderBytesMax = 8 << 10;
 constexpr std::size_t kReadAtOnce = 64 << 10;  // as much as Beast reads in one go, if there is room
 
@@ -219,6 +234,7 @@ void HttpServer::accept() {
         if (sessions_.size() < config_.connections_max) {
             ErrorCode ignored;
             socket.set_option(tcp::no_delay(true), ignored);
+            notice_vanished(socket);
             const std::uint64_t id = ++last_session_;
             const auto session = std::make_shared<Session>(*this, std::move(socket), id);
             sessions_.emplace(id, session);

@@ -134,24 +134,31 @@ class KafkaListener::Client : public std::enable_shared_from_this<Client> {
         if (unread_.empty()) unread_ = {};
     }
 
+    /// As much as the client takes now: every byte it takes is progress, however slow its link.
     void write() {
         is_writing_ = true;
         std::vector<boost::asio::const_buffer> buffers;
-        std::size_t taken = 0;
-        for (; taken < unsent_.size() && taken < kBuffersAtOnce; ++taken)
-            buffers.emplace_back(unsent_[taken].data(), unsent_[taken].size());
-        boost::asio::async_write(
-            socket_, buffers, [self = shared_from_this(), taken](const ErrorCode& error, std::size_t count) {
-                self->is_writing_ = false;
-                if (!self->is_open_) return;
-                if (error) return self->end();
-                self->listener_.counters_.bytes_out += count;
-                self->unsent_bytes_ -= count;
-                self->unsent_.erase(self->unsent_.begin(), self->unsent_.begin() + static_cast<std::ptrdiff_t>(taken));
-                self->last_heard_ = std::chrono::steady_clock::now();
-                if (!self->unsent_.empty()) self->write();
-                self->read_if_wanted();
-            });
+        for (std::size_t at = 0; at < unsent_.size() && at < kBuffersAtOnce; ++at)
+            buffers.emplace_back(unsent_[at].data(), unsent_[at].size());
+        socket_.async_write_some(buffers, [self = shared_from_this()](const ErrorCode& error, std::size_t count) {
+            self->is_writing_ = false;
+            if (!self->is_open_) return;
+            if (error) return self->end();
+            self->listener_.counters_.bytes_out += count;
+            self->forget_sent(count);
+            self->last_heard_ = self->last_written_ = std::chrono::steady_clock::now();
+            if (!self->unsent_.empty()) self->write();
+            self->read_if_wanted();
+        });
+    }
+
+    void forget_sent(std::size_t count) {
+        unsent_bytes_ -= count;
+        while (count > 0 && count >= unsent_.front().size()) {
+            count -= unsent_.front().size();
+            unsent_.pop_front();
+        }
+        if (count > 0) unsent_.front() = unsent_.front().slice(count, unsent_.front().size() - count);
     }
 
     /// The connection is over from this side or the other; the broker hears of it.

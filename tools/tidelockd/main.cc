@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 #include <malloc.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <csignal>
@@ -55,6 +56,17 @@ void keep_freed_memory() {
     ::mallopt(M_MMAP_THRESHOLD, kMappedFrom);
 }
 
+volatile std::sig_atomic_t g_status = 0;
+
+/// All is said and done, but threads may wait for a disk that hangs, or for the name of a host: nothing depends on
+/// them any more.
+void end_soon(int status) {
+    constexpr unsigned kPatienceSeconds = 5;
+    g_status = status;
+    std::signal(SIGALRM, [](int) { ::_exit(g_status); });
+    ::alarm(kPatienceSeconds);
+}
+
 int complain(const std::string& text) {
     fmt::print(stderr, "tidelockd: {}\n", text);
     return 2;
@@ -84,7 +96,9 @@ int run(const CommandLine& line) {
         daemon.write_observations(std::move(*observations));
     }
     if (const std::string error = daemon.start(); !error.empty()) return complain(error);
-    return daemon.run();
+    const int status = daemon.run();
+    end_soon(status);
+    return status;
 }
 
 }  // namespace
@@ -105,7 +119,7 @@ int main(int argc, char** argv) {
     app.add_flag("--print-default-config", line.prints_default, "print a configuration with every key, and end");
     app.footer(
         "Exit status: 0 stopped as asked, 1 the broker refused to start (its log says why), 2 wrong use, a bad\n"
-        "configuration, or an address or directory that cannot be had.");
+        "configuration, or an address or directory that cannot be had, 74 observations cannot be written any more.");
     try {
         app.parse(argc, argv);
         return run(line);

@@ -12,6 +12,9 @@ namespace {
 void head(std::string& out, std::string_view name, std::string_view type, std::string_view help) {
     fmt::format_to(std::back_inserter(out), "# HELP {} {}\n# TYPE {} {}\n", name, help, name, type);
 }
+/// A scrape lists no more pairs of group and partition than that; clients make as many groups as they like.
+constexpr std::size_t kGroupSeriesMax = 20'000;
+
 template <typename Number>
 void single(std::string& out, std::string_view name, std::string_view type, std::string_view help, Number value) {
     head(out, name, type, help);
@@ -26,12 +29,33 @@ void gauge(std::string& out, std::string_view name, std::string_view help, Numbe
     single(out, name, "gauge", help, value);
 }
 
-/// In a label's value.
+/// How many bytes the character takes that begins here; 0: none does (RFC 3629).
+std::size_t character_bytes(std::string_view text) {
+    const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
+    const unsigned lead = byte(0);
+    if (lead < 0x80) return 1;
+    const std::size_t size = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+    if (lead < 0xC2 || lead > 0xF4 || text.size() < size) return 0;
+    for (std::size_t at = 1; at < size; ++at)
+        if ((byte(at) & 0xC0U) != 0x80) return 0;
+    const bool is_overlong = (lead == 0xE0 && byte(1) < 0xA0) || (lead == 0xF0 && byte(1) < 0x90);
+    const bool is_no_character = (lead == 0xED && byte(1) > 0x9F) || (lead == 0xF4 && byte(1) > 0x8F);
+    return is_overlong || is_no_character ? 0 : size;
+}
+
+/// In a label's value. Clients choose names: bytes that are no UTF-8 would have a whole scrape refused.
 std::string escaped(std::string_view text) {
     std::string out;
-    for (const char c : text) {
-        if (c == '\\' || c == '"') out += '\\';
-        out += c == '\n' ? ' ' : c;
+    while (!text.empty()) {
+        const std::size_t size = character_bytes(text);
+        if (text.front() == '\\' || text.front() == '"') out += '\\';
+        if (text.front() == '\n')
+            out += "\\n";
+        else if (size == 0)
+            fmt::format_to(std::back_inserter(out), "\\\\x{:02x}", static_cast<unsigned char>(text.front()));
+        else
+            out += text.substr(0, size);
+        text.remove_prefix(std::max<std::size_t>(size, 1));
     }
     return out;
 }
@@ -69,8 +93,10 @@ void write_partitions(std::string& out, const broker::Broker& broker) {
 void write_group_lag(std::string& out, const broker::Broker& broker) {
     if (!broker.leading) return;
     head(out, "tidelock_group_lag", "gauge", "Records between what the group has committed and the high watermark");
+    std::size_t left = kGroupSeriesMax;
     for (const std::string& group : broker.leading->offsets.groups()) {
         for (const auto& [tp, committed] : broker.leading->offsets.of_group(group)) {
+            if (left-- == 0) return;
             const auto partition = broker.partitions.find(tp);
             if (partition == broker.partitions.end()) continue;
             const std::int64_t lag =
@@ -184,6 +210,8 @@ std::string Metrics::to_prometheus(const MetricsView& view) const {
     counter(out, "tidelock_disk_written_bytes_total", "Bytes written to files", view.files.bytes_written);
     counter(out, "tidelock_disk_read_bytes_total", "Bytes read from files", view.files.bytes_read);
     counter(out, "tidelock_disk_failures_total", "Writes, reads and syncs that failed", view.files.failures);
+    counter(out, "tidelock_descriptor_shortages_total", "Times a file could not be opened for want of descriptors",
+            view.files.shortages);
     if (view.peers != nullptr) {
         counter(out, "tidelock_peer_messages_sent_total", "Messages sent to peers", view.peers->sent);
         counter(out, "tidelock_peer_messages_dropped_total", "Messages that could not be sent", view.peers->dropped);
@@ -211,7 +239,8 @@ std::string Metrics::to_json(const MetricsView& view) const {
                     {"sync_seconds", seconds_of(view.files.sync_ns)},
                     {"written_bytes", view.files.bytes_written},
                     {"read_bytes", view.files.bytes_read},
-                    {"failures", view.files.failures}};
+                    {"failures", view.files.failures},
+                    {"shortages", view.files.shortages}};
     return json.dump(2) + "\n";
 }
 

@@ -31,8 +31,8 @@ ObservationLog& ObservationLog::operator=(ObservationLog&& other) noexcept {
     return *this;
 }
 
-void ObservationLog::write(const broker::Observation& observation) {
-    if (descriptor_ < 0) return;
+bool ObservationLog::write(const broker::Observation& observation) {
+    if (descriptor_ < 0) return false;
     timespec now{};
     ::clock_gettime(CLOCK_MONOTONIC, &now);
     record_.clear();
@@ -42,8 +42,9 @@ void ObservationLog::write(const broker::Observation& observation) {
     ssize_t written = -1;
     do written = ::write(descriptor_, bytes.data(), bytes.size());
     while (written < 0 && errno == EINTR);
-    if (written == static_cast<ssize_t>(bytes.size())) return;
+    if (written == static_cast<ssize_t>(bytes.size())) return true;
     ::close(std::exchange(descriptor_, -1));
+    return false;
 }
 
 }  // namespace tidelock::tidelockd

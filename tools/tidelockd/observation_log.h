@@ -18,8 +18,8 @@ class ObservationLog {
     ObservationLog(ObservationLog&& other) noexcept;
     ObservationLog& operator=(ObservationLog&& other) noexcept;
 
-    /// A record that cannot be written ends the log: one that lacks something in its midst would accuse the broker.
-    void write(const broker::Observation& observation);
+    /// False: it cannot be written, and the log ends here. A broker that went on would be accused of what is not in it.
+    [[nodiscard]] bool write(const broker::Observation& observation);
 
   private:
     explicit ObservationLog(int descriptor) : descriptor_(descriptor) {}

@@ -41,6 +41,13 @@ class PeerLinks::Link : public std::enable_shared_from_this<Link> {
         if (is_stopped_) return;
         const std::uint64_t round = ++round_;
         watch(kConnectTimeout);
+        // Names are looked up one after the other: a bad one must not keep addresses waiting.
+        ErrorCode no_address;
+        const auto literal = boost::asio::ip::make_address(peer_.address.host, no_address);
+        if (!no_address) {
+            const tcp::endpoint endpoint(literal, peer_.address.port);
+            return connect_to(tcp::resolver::results_type::create(endpoint, peer_.address.host, ""));
+        }
         resolver_.async_resolve(
             peer_.address.host, std::to_string(peer_.address.port),
             [self = shared_from_this(), round](const ErrorCode& error, const tcp::resolver::results_type& found) {
@@ -102,6 +109,7 @@ class PeerLinks::Link : public std::enable_shared_from_this<Link> {
 
     void on_connected() {
         is_connected_ = true;
+        connected_at_ = std::chrono::steady_clock::now();
         watch_.expires_at(std::chrono::steady_clock::time_point::max());
         ++owner_.counters_.connects;
         owner_.log_.write_limited(Level::kInfo, "peer-connected", {}, {{"peer", std::to_string(peer_.id.value)}});
@@ -169,6 +177,8 @@ class PeerLinks::Link : public std::enable_shared_from_this<Link> {
         const bool was_connected = is_connected_;
         drop_stream();
         if (was_connected) ++owner_.counters_.breaks;
+        // One that held for a while had nothing wrong with it, whether anything was said or not.
+        if (was_connected && std::chrono::steady_clock::now() - connected_at_ > kRetryMax) delay_ = kRetryMin;
         owner_.log_.write_limited(was_connected ? Level::kWarning : Level::kInfo,
                                   was_connected ? "peer-lost" : "peer-unreachable", why,
                                   {{"peer", std::to_string(peer_.id.value)}, {"address", to_text(peer_.address)}});
@@ -207,6 +217,7 @@ class PeerLinks::Link : public std::enable_shared_from_this<Link> {
     std::size_t unanswered_ = 0;
     std::uint64_t round_ = 0;
     std::chrono::steady_clock::duration delay_ = kRetryMin;
+    std::chrono::steady_clock::time_point connected_at_;
     bool is_connected_ = false;
     bool is_writing_ = false;
     bool is_stopped_ = false;

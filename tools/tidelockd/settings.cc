@@ -17,6 +17,7 @@ using scenarios::Range;
 constexpr Range kPorts{0, 65'535};
 constexpr Range kBrokerIds{1, 1'000'000};
 constexpr Range kMilliseconds{1, 600'000};
+constexpr Range kGraceMilliseconds{0, 600'000};  // 0: a member has all of its lag
 constexpr Range kSecondsRange{1, 86'400};
 
 std::int64_t integer(ObjectReader& in, std::string_view key, Range bounds, std::int64_t otherwise) {
@@ -90,6 +91,8 @@ bool read_failover(ObjectReader& replication, broker::Config& broker) {
     broker.heartbeat_interval =
         milliseconds(integer(in, "HeartbeatMs", kMilliseconds, broker.heartbeat_interval.value / 1'000'000));
     broker.isr_lag = seconds(integer(in, "IsrLagSeconds", kSecondsRange, broker.isr_lag.value / 1'000'000'000));
+    broker.disconnect_grace =
+        milliseconds(integer(in, "DisconnectGraceMs", kGraceMilliseconds, broker.disconnect_grace.value / 1'000'000));
     broker.raft_log_entries_max =
         static_cast<std::int32_t>(integer(in, "MaxLogEntries", {8, 1'000'000}, broker.raft_log_entries_max));
     in.finish();
@@ -221,6 +224,8 @@ void read_limits(ObjectReader& server, Settings& settings) {
         static_cast<std::int32_t>(integer(server, "SegmentBytes", {1 << 20, 1 << 30}, 64 << 20));
     settings.broker.groups.first_rebalance_delay =
         milliseconds(integer(server, "GroupInitialRebalanceDelayMs", {0, 60'000}, 3'000));
+    settings.broker.groups.session_timeout_min =
+        milliseconds(integer(server, "GroupMinSessionTimeoutMs", {100, 600'000}, 6'000));
     if (settings.broker.segment_bytes_max < settings.broker.batch_bytes_max)
         server.complain("SegmentBytes", "is below MaxBatchBytes");
     if (server.has("Replication") && settings.broker.batch_bytes_max > (32 << 20))
@@ -355,7 +360,8 @@ std::string default_settings_text() {
     "MaxBatchBytes": 1048576,
     "SegmentBytes": 67108864,
     "IdleSeconds": 600,                 // a client silent for so long is let go
-    "GroupInitialRebalanceDelayMs": 3000
+    "GroupInitialRebalanceDelayMs": 3000,
+    "GroupMinSessionTimeoutMs": 6000    // members that ask for less are refused
     // A group of three: the same on each, with its own ids and addresses.
     // "Replication": {
     //   "Enabled": true,
@@ -373,7 +379,9 @@ std::string default_settings_text() {
     //     { "Id": 3, "Address": "192.0.2.3:9095", "ClientAddress": "192.0.2.3:9092" }
     //   ],
     //   "Failover": { "Enabled": true, "ElectionTimeoutMinMs": 300, "ElectionTimeoutMaxMs": 600, "HeartbeatMs": 100,
-    //                 "IsrLagSeconds": 3, "MaxLogEntries": 64 }
+    //                 "IsrLagSeconds": 3,       // a member behind for so long is not waited for any more
+    //                 "DisconnectGraceMs": 200, // nor one whose connection ended so long ago
+    //                 "MaxLogEntries": 64 }
     // }
   }
   // "Metrics": { "Host": "127.0.0.1", "Port": 9096 }
