@@ -7,9 +7,12 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "scenarios/cluster.h"
 #include "scenarios/plan.h"
 #include "scenarios/scenario.h"
 #include "scenarios/schedule.h"
+#include "sim/arena.h"
+#include "sim/snapshot.h"
 
 namespace {
 
@@ -103,6 +106,36 @@ ordered_json checking_share(const Scenario& scenario, std::int64_t schedules) {
             {"share_of_time", 1.0 - ratio(unjudged.cpu_ns, judged.cpu_ns)}};
 }
 
+/// A running world of the standard schedule, brokers, clients and checkers included, copied and put back.
+ordered_json branching(const Scenario& scenario) {
+    constexpr int kRounds = 200;
+    if (!tidelock::sim::kArenaEnabled) return nullptr;
+    const tidelock::scenarios::Plan plan = generate(scenario, 1);
+    std::int64_t taken_ns = 0;
+    std::int64_t restored_ns = 0;
+    std::size_t copied_bytes = 0;
+    tidelock::sim::Arena::reset();
+    {
+        const tidelock::sim::ArenaScope scope;
+        auto* const cluster = new tidelock::scenarios::Cluster(plan, tidelock::sim::DigestRecording::kNothing);
+        cluster->start_brokers();
+        cluster->start_clients();
+        cluster->world().run_until(tidelock::sim::TimeNs(0) + tidelock::seconds(10));
+        for (int round = 0; round < kRounds; ++round) {
+            const std::int64_t begun = cpu_ns();
+            const auto snapshot = tidelock::sim::Snapshot::take(cluster->world());
+            const std::int64_t taken = cpu_ns();
+            snapshot.restore();
+            restored_ns += cpu_ns() - taken;
+            taken_ns += taken - begun;
+            copied_bytes = snapshot.copied_bytes();
+        }
+    }
+    return {{"snapshot_us", ratio(taken_ns, kRounds) / 1e3},
+            {"restore_us", ratio(restored_ns, kRounds) / 1e3},
+            {"copied_bytes", copied_bytes}};
+}
+
 std::int64_t peak_rss_bytes() {
     rusage usage{};
     ::getrusage(RUSAGE_SELF, &usage);
@@ -129,6 +162,7 @@ int main(int argc, char** argv) {
     report["standard"] = to_json(cost_of(*standard, schedules));
     report["standard"]["peak_worker_bytes"] = peak_rss_bytes();
     report["checking"] = checking_share(*standard, few);
+    report["branch"] = branching(*standard);
     report["virtual_seconds"] =
         stretched(*standard, Setting::kChaosSeconds, {30, 60, 120, 240}, kStandardHealSeconds, few);
     report["brokers"] = stretched(*standard, Setting::kBrokers, {3, 5, 7}, 0, few);

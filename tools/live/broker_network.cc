@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,6 +28,8 @@ int make_namespace() {
     if (::pipe2(ready.data(), O_CLOEXEC) != 0) return -1;
     const pid_t child = ::fork();
     if (child == 0) {
+        ::setpgid(0, 0);
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
         const char word = ::unshare(CLONE_NEWNET) == 0 ? '+' : '-';
         if (::write(ready[1], &word, 1) == 1) ::pause();
         ::_exit(0);
@@ -55,6 +58,7 @@ std::string run_tool(const std::vector<std::string>& words, int net) {
     if (::pipe2(said.data(), O_CLOEXEC) != 0) return last_error("pipe");
     const pid_t child = ::fork();
     if (child == 0) {
+        ::setpgid(0, 0);
         if (net >= 0 && ::setns(net, CLONE_NEWNET) != 0) ::_exit(126);
         ::dup2(said[1], STDOUT_FILENO);
         ::dup2(said[1], STDERR_FILENO);
@@ -71,7 +75,8 @@ std::string run_tool(const std::vector<std::string>& words, int net) {
         text.append(buffer.data(), static_cast<std::size_t>(count));
     ::close(said[0]);
     int status = 0;
-    ::waitpid(child, &status, 0);
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
     if (WIFEXITED(status) && WEXITSTATUS(status) == 127) return fmt::format("{} is not here", words.front());
     while (!text.empty() && text.back() == '\n') text.pop_back();
@@ -84,7 +89,12 @@ std::unique_ptr<BrokerNetwork> BrokerNetwork::of_loopback(int broker_count) {
 
 Result<std::unique_ptr<BrokerNetwork>, std::string> BrokerNetwork::of_namespaces(int broker_count) {
     std::unique_ptr<BrokerNetwork> network(new BrokerNetwork(broker_count));
-    if (std::string error = network->build(); !error.empty()) return Failure<std::string>(std::move(error));
+    const int before = ::open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+    std::string error = network->build();
+    // In a namespace that was only half made not even loopback is there.
+    if (!error.empty() && ::setns(before, CLONE_NEWNET) != 0) error += "; and the way back is barred";
+    ::close(before);
+    if (!error.empty()) return Failure<std::string>(std::move(error));
     return network;
 }
 
@@ -93,6 +103,8 @@ BrokerNetwork::~BrokerNetwork() {
 }
 
 std::string BrokerNetwork::build() {
+    for (const std::vector<std::string>& tool : {std::vector<std::string>{"ip", "-V"}, {"nft", "-v"}})
+        if (std::string error = run_tool(tool); !error.empty()) return error;
     if (::unshare(CLONE_NEWNET | CLONE_NEWNS) != 0) return last_error("namespaces cannot be had");
     if (::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return last_error("mounts cannot be hidden");
     const std::vector<std::vector<std::string>> commands = {

@@ -8,12 +8,14 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <deque>
 #include <filesystem>
 #include <fstream>
@@ -26,7 +28,14 @@ constexpr std::size_t kLastWords = 20;
 constexpr std::uint16_t kClientPort = 9092;
 constexpr std::uint16_t kPeerPort = 9095;
 constexpr auto kStopPatience = std::chrono::seconds(15);
-constexpr std::string_view kDiskBytes = "size=256m";
+constexpr std::string_view kDiskBytes = "size=64m";
+constexpr std::int64_t kBallastBytes = 64 << 20;
+constexpr int kFillTriesMax = 20;
+// Exit statuses that say nothing about a broker: of the child before it is one, and of tidelockd.
+constexpr int kNotReady = 126;
+constexpr int kNotThere = 127;
+constexpr int kBadConfiguration = 2;
+constexpr int kLogLost = 74;
 
 /// One that nobody listens on, on loopback.
 std::uint16_t free_port() {
@@ -75,6 +84,7 @@ std::string BrokerProcesses::prepare() {
     for (Process& each : processes_) {
         each.client_port = network_.can_cut() ? kClientPort : free_port();
         each.peer_port = network_.can_cut() ? kPeerPort : free_port();
+        if (each.client_port == 0 || each.peer_port == 0) return "no port of 127.0.0.1 can be had";
     }
     for (int id = 1; id <= count_; ++id) {
         const BrokerId broker(id);
@@ -106,22 +116,23 @@ std::string BrokerProcesses::config_of(BrokerId broker) const {
   "DataDir": "{}/data",
   "Server": {{
     "Host": "{}", "Port": {}, "AutoCreateTopics": false, "GroupInitialRebalanceDelayMs": {},
+    "GroupMinSessionTimeoutMs": {},
     "Replication": {{
       "ReplicaId": {}, "ReplicateHost": "{}", "ReplicatePort": {}, "ClientAddress": "{}:{}", "Token": "live",
       "MinInsyncReplicas": {},
       "Peers": [{}],
       "Failover": {{ "Enabled": true, "ElectionTimeoutMinMs": {}, "ElectionTimeoutMaxMs": {}, "HeartbeatMs": {},
-                    "IsrLagSeconds": {}, "MaxLogEntries": {} }}
+                    "IsrLagSeconds": {}, "DisconnectGraceMs": {}, "MaxLogEntries": {} }}
     }}
   }}
 }}
 )",
                        file(broker, "disk"), network_.host_of(broker), at(broker).client_port,
-                       settings_[Setting::kFirstRebalanceDelayMs], broker.value, network_.host_of(broker),
-                       at(broker).peer_port, network_.host_of(broker), at(broker).client_port,
+                       settings_[Setting::kFirstRebalanceDelayMs], settings_[Setting::kSessionTimeoutMs], broker.value,
+                       network_.host_of(broker), at(broker).peer_port, network_.host_of(broker), at(broker).client_port,
                        settings_[Setting::kMinInsyncReplicas], peers, settings_[Setting::kElectionTimeoutMinMs],
                        settings_[Setting::kElectionTimeoutMaxMs], settings_[Setting::kHeartbeatMs], isr_lag_seconds,
-                       settings_[Setting::kRaftLogEntriesMax]);
+                       settings_[Setting::kDisconnectGraceMs], settings_[Setting::kRaftLogEntriesMax]);
 }
 
 bool BrokerProcesses::start(BrokerId broker) {
@@ -141,13 +152,16 @@ bool BrokerProcesses::start(BrokerId broker) {
         const int out = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
         const bool is_ready = ::getppid() == parent && out >= 0 && ::dup2(out, STDOUT_FILENO) >= 0 &&
                               ::dup2(out, STDERR_FILENO) >= 0 && (net < 0 || ::setns(net, CLONE_NEWNET) == 0);
-        if (!is_ready) ::_exit(126);
-        ::signal(SIGINT, SIG_IGN);  // of the terminal: whoever runs the schedule ends its brokers
+        if (!is_ready) ::_exit(kNotReady);
+        ::setpgid(0, 0);  // no signal of the terminal: whoever runs the schedule ends its brokers
         ::execl(program_.c_str(), "tidelockd", "--config", config.c_str(), "--observations", observations.c_str(),
                 nullptr);
-        ::_exit(127);
+        ::_exit(kNotThere);
     }
-    if (pid < 0) return false;
+    if (pid < 0) {
+        failure_ = "no process can be started any more";
+        return false;
+    }
     process.pid = pid;
     process.tails.emplace_back(process.life, ObservationTail(observations));
     return true;
@@ -157,13 +171,28 @@ bool BrokerProcesses::kill(BrokerId broker) {
     Process& process = at(broker);
     if (process.pid <= 0) return false;
     ::kill(process.pid, SIGKILL);
-    ::waitpid(process.pid, nullptr, 0);
-    on_ended(broker);
+    int status = 0;
+    while (::waitpid(process.pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    on_ended(broker, status);
     return true;
 }
 
-void BrokerProcesses::on_ended(BrokerId broker) {
+/// Whoever ended in another way than it was ended is told of, also when it was about to be killed.
+void BrokerProcesses::on_ended(BrokerId broker, int status) {
     Process& process = at(broker);
+    const bool is_killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+    const bool is_stopped = is_stopping_ && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+    const bool is_ours = code == kNotReady || code == kNotThere || code == kBadConfiguration || code == kLogLost;
+    if (is_ours && failure_.empty()) {
+        failure_ = fmt::format("broker {} could not be run as it was to be (status {})\n{}", broker.value, code,
+                               last_words(broker));
+    } else if (!is_killed && !is_stopped && !is_ours) {
+        const std::string how =
+            WIFSIGNALED(status) ? fmt::format("by signal {}", WTERMSIG(status)) : fmt::format("with status {}", code);
+        unexpected_ends_.push_back({broker, how, last_words(broker)});
+    }
     process.pid = -1;
     process.is_paused = false;
     process.serving.reset();
@@ -201,20 +230,29 @@ void BrokerProcesses::stop_all() {
         if (kill(BrokerId(id))) unexpected_ends_.push_back({BrokerId(id), "only by force, asked to stop", ""});
 }
 
+/// The broker writes meanwhile, so what is free is looked at again and again.
 bool BrokerProcesses::fill_disk(BrokerId broker, std::int64_t bytes_left) {
     if (!at(broker).has_disk) return false;
-    struct statvfs room {};
-    if (::statvfs(file(broker, "disk").c_str(), &room) != 0) return false;
-    const auto free = static_cast<std::int64_t>(room.f_bavail * room.f_bsize);
     const std::string ballast = file(broker, "disk") + "/ballast";
     const int descriptor = ::open(ballast.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     if (descriptor < 0) return false;
-    const bool is_filled = free > bytes_left && ::posix_fallocate(descriptor, 0, free - bytes_left) == 0;
+    bool is_filled = false;
+    for (int tries = 0; !is_filled && tries < kFillTriesMax; ++tries) {
+        struct statvfs room {};
+        struct stat taken {};
+        if (::fstatvfs(descriptor, &room) != 0 || ::fstat(descriptor, &taken) != 0) break;
+        const auto free = static_cast<std::int64_t>(room.f_bavail * room.f_bsize);
+        const std::int64_t wanted = std::min(free - bytes_left, kBallastBytes);
+        is_filled = wanted <= 0 || ::posix_fallocate(descriptor, taken.st_size, wanted) == 0;
+    }
     ::close(descriptor);
+    if (is_filled) ++at(broker).fills;
     return is_filled;
 }
 
 void BrokerProcesses::free_disk(BrokerId broker) {
+    if (--at(broker).fills > 0) return;
+    at(broker).fills = 0;
     std::error_code ignored;
     std::filesystem::remove(file(broker, "disk") + "/ballast", ignored);
 }
@@ -223,6 +261,14 @@ std::string BrokerProcesses::look() {
     for (int id = 1; id <= count_; ++id) {
         if (std::string error = read_tails(BrokerId(id)); !error.empty()) return error;
         reap(BrokerId(id));
+    }
+    return {};
+}
+
+std::string BrokerProcesses::look_at_the_end() {
+    for (std::size_t known = history_.size() + 1; known != history_.size();) {
+        known = history_.size();
+        if (std::string error = look(); !error.empty()) return error;
     }
     return {};
 }
@@ -241,7 +287,9 @@ std::string BrokerProcesses::read_tails(BrokerId broker) {
 
 void BrokerProcesses::note(BrokerId broker, const broker::Observation& observation) {
     Process& process = at(broker);
-    if (const auto* serving = std::get_if<broker::LeaderServing>(&observation)) process.serving = serving->leader_epoch;
+    // What a dead one had done before says nothing of who leads now.
+    if (const auto* serving = std::get_if<broker::LeaderServing>(&observation); serving != nullptr && process.pid > 0)
+        process.serving = serving->leader_epoch;
     if (std::holds_alternative<broker::LeadershipEnded>(observation)) process.serving.reset();
     if (const auto* refused = std::get_if<broker::RefusedToStart>(&observation)) process.refusal = refused->why;
     if (const auto* started = std::get_if<broker::Started>(&observation))
@@ -254,17 +302,10 @@ void BrokerProcesses::note(BrokerId broker, const broker::Observation& observati
     in_sync_replicas_ = set->members;
 }
 
-/// Whoever ended without being told to is told of.
 void BrokerProcesses::reap(BrokerId broker) {
-    Process& process = at(broker);
     int status = 0;
-    if (process.pid <= 0 || ::waitpid(process.pid, &status, WNOHANG) != process.pid) return;
-    on_ended(broker);
-    const bool is_clean = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-    if (is_clean && is_stopping_) return;
-    const std::string how = WIFSIGNALED(status) ? fmt::format("by signal {}", WTERMSIG(status))
-                                                : fmt::format("with status {}", WEXITSTATUS(status));
-    unexpected_ends_.push_back({broker, how, last_words(broker)});
+    const pid_t pid = at(broker).pid;
+    if (pid > 0 && ::waitpid(pid, &status, WNOHANG) == pid) on_ended(broker, status);
 }
 
 std::string BrokerProcesses::last_words(BrokerId broker) const {

@@ -50,6 +50,8 @@ class BrokerProcesses {
 
     /// Takes in what the brokers have written about themselves, and who has ended. The error is a broken log.
     std::string look();
+    /// The same until nothing is left to read; nobody runs any more.
+    std::string look_at_the_end();
 
     [[nodiscard]] int count() const { return count_; }
     [[nodiscard]] bool is_running(BrokerId broker) const { return at(broker).pid > 0; }
@@ -60,6 +62,8 @@ class BrokerProcesses {
     [[nodiscard]] const std::vector<Replica>& in_sync_replicas() const { return in_sync_replicas_; }
     [[nodiscard]] bool is_in_sync(BrokerId broker) const;
     [[nodiscard]] std::uint16_t client_port(BrokerId broker) const { return at(broker).client_port; }
+    /// Why a broker could not be run as it was to be: nothing that the broker is to blame for. Empty: all could.
+    [[nodiscard]] const std::string& failure() const { return failure_; }
     [[nodiscard]] const std::vector<UnexpectedEnd>& unexpected_ends() const { return unexpected_ends_; }
 
   private:
@@ -70,6 +74,7 @@ class BrokerProcesses {
         std::uint16_t peer_port = 0;
         bool is_paused = false;
         bool has_disk = false;  // a small one of its own
+        int fills = 0;          // of it, that last
         std::optional<LeaderEpoch> serving;
         std::string refusal;
         Incarnation data_incarnation;
@@ -85,7 +90,7 @@ class BrokerProcesses {
     std::string read_tails(BrokerId broker);
     void note(BrokerId broker, const broker::Observation& observation);
     void reap(BrokerId broker);
-    void on_ended(BrokerId broker);
+    void on_ended(BrokerId broker, int status);
 
     std::string program_;
     std::string folder_;
@@ -97,6 +102,7 @@ class BrokerProcesses {
     std::vector<Replica> in_sync_replicas_;
     LeaderEpoch in_sync_epoch_;
     std::vector<UnexpectedEnd> unexpected_ends_;
+    std::string failure_;
     bool is_stopping_ = false;
 };
 

@@ -18,4 +18,17 @@ void History::tell(checker::Checker& checker) {
     for (const Entry& entry : all_) std::visit(Route{checker, entry.time_ns}, entry.seen);
 }
 
+std::optional<BrokerId> History::last_serving() const {
+    std::optional<BrokerId> last;
+    LeaderEpoch epoch;
+    for (const Entry& entry : all_) {
+        const auto* seen = std::get_if<SeenObservation>(&entry.seen);
+        const auto* serving = seen == nullptr ? nullptr : std::get_if<broker::LeaderServing>(&seen->observation);
+        if (serving == nullptr || (last && serving->leader_epoch < epoch)) continue;
+        last = seen->broker;
+        epoch = serving->leader_epoch;
+    }
+    return last;
+}
+
 }  // namespace tidelock::live

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -25,6 +26,8 @@ class History {
     void add(std::int64_t time_ns, Seen seen) { all_.push_back({time_ns, std::move(seen)}); }
     /// Tells the checker everything, by time; what has the same time in the order in which it was added.
     void tell(checker::Checker& checker);
+    /// Who opened last, under the highest epoch, by what was told.
+    [[nodiscard]] std::optional<BrokerId> last_serving() const;
     [[nodiscard]] std::size_t size() const { return all_.size(); }
 
   private:

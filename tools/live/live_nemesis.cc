@@ -40,7 +40,6 @@ bool is_possible(FaultKind kind, bool can_cut) {
         case FaultKind::kKillTogether:
         case FaultKind::kPause:
         case FaultKind::kRollingRestart:
-        case FaultKind::kFullDisk:
         case FaultKind::kProducerCrash:
         case FaultKind::kZombieProducer:
         case FaultKind::kSlowConsumer:
@@ -54,6 +53,7 @@ bool is_possible(FaultKind kind, bool can_cut) {
         case FaultKind::kPartitionBridge:
         case FaultKind::kPartitionRing:
         case FaultKind::kPartitionFlapping:
+        case FaultKind::kFullDisk:  // a small disk of its own needs a mount that nobody else sees
             return can_cut;
         default:
             return false;
@@ -71,8 +71,9 @@ std::int64_t LiveNemesis::next_ns() const {
     return due_.empty() ? std::numeric_limits<std::int64_t>::max() : due_.begin()->first;
 }
 
-void LiveNemesis::run_until(std::int64_t elapsed_ns) {
+void LiveNemesis::run_until(std::int64_t elapsed_ns, sim::TimeNs world_now) {
     elapsed_ns_ = elapsed_ns;
+    world_now_ = world_now;
     while (!due_.empty() && due_.begin()->first <= elapsed_ns) {
         const std::function<void()> action = std::move(due_.begin()->second);
         due_.erase(due_.begin());
@@ -85,7 +86,6 @@ void LiveNemesis::later(std::int64_t after_ms, std::function<void()> action) {
 }
 
 void LiveNemesis::heal() {
-    is_healed_ = true;
     due_.clear();
     cuts_.clear();
     apply_cuts();
@@ -121,7 +121,7 @@ void LiveNemesis::fire(const PlannedFault& fault) {
             cut(fault, victim, random);
             break;
         case scenarios::FaultSection::kClient:
-            fire_client(fault, random);
+            scenarios::order_client(workload_, fault, world_now_.value, random);  // counted when a client takes it
             break;
         default:
             fire_process(fault, victim, random);
@@ -129,23 +129,30 @@ void LiveNemesis::fire(const PlannedFault& fault) {
     }
 }
 
-void LiveNemesis::kill_for(BrokerId broker, std::int64_t downtime_ms) {
-    if (!brokers_.kill(broker)) return;
+bool LiveNemesis::kill_for(BrokerId broker, std::int64_t downtime_ms) {
+    const bool was_leader = brokers_.leader() == broker;
+    const std::int64_t at_ns = now_ns();
+    if (!brokers_.kill(broker)) return false;
+    if (was_leader) leader_kills_ns_.push_back(at_ns);
     later(downtime_ms, [this, broker] { brokers_.start(broker); });
+    return true;
 }
 
 void LiveNemesis::fire_process(const PlannedFault& fault, BrokerId victim, sim::Rng& random) {
     const std::string name = scenarios::full_name_of(fault.kind);
+    bool is_done = true;
     if (fault.kind == FaultKind::kKill) {
-        kill_for(victim, fault.duration_ms);
+        is_done = kill_for(victim, fault.duration_ms);
     } else if (fault.kind == FaultKind::kPause) {
-        if (!brokers_.pause(victim)) return;
+        is_done = brokers_.pause(victim);
         later(fault.duration_ms, [this, victim] { brokers_.resume(victim); });
     } else if (fault.kind == FaultKind::kKillTogether) {
         std::vector<BrokerId> victims{victim};
         for (const BrokerId other : others_of(victim))
             if (static_cast<std::int64_t>(victims.size()) < fault.size) victims.push_back(other);
-        for (const BrokerId each : victims) kill_for(each, fault.duration_ms * random.between(50, 150) / 100);
+        is_done = false;
+        for (const BrokerId each : victims)
+            is_done = kill_for(each, fault.duration_ms * random.between(50, 150) / 100) || is_done;
     } else if (fault.kind == FaultKind::kRollingRestart) {
         std::int64_t at_ms = 0;
         for (const BrokerId each : others_of(BrokerId(0))) {
@@ -156,7 +163,7 @@ void LiveNemesis::fire_process(const PlannedFault& fault, BrokerId victim, sim::
         if (!brokers_.fill_disk(victim, fault.size)) return complaints_.push_back(name + ": the disk cannot be filled");
         later(fault.duration_ms, [this, victim] { brokers_.free_disk(victim); });
     }
-    ++delivered_[name];
+    if (is_done) ++delivered_[name];
 }
 
 void LiveNemesis::cut(const PlannedFault& fault, BrokerId victim, sim::Rng& random) {
@@ -172,14 +179,18 @@ void LiveNemesis::cut(const PlannedFault& fault, BrokerId victim, sim::Rng& rand
         for (const BrokerId one : others_of(BrokerId(0)))
             for (const BrokerId other : others_of(one)) {
                 const std::int32_t apart = std::abs(one.value - other.value);
-                if (apart != 1 && apart != brokers_.count() - 1) links.emplace_back(one, other);
+                // Of three each has both others for neighbours: there it hears one of them only.
+                const bool is_next = other.value == one.value % brokers_.count() + 1;
+                const bool is_cut = brokers_.count() == 3 ? !is_next : apart != 1 && apart != brokers_.count() - 1;
+                if (is_cut) links.emplace_back(one, other);
             }
     } else {
         links = between({victim}, others);
     }
     const int number = next_cut_++;
     if (fault.kind == FaultKind::kPartitionFlapping) {
-        flap(number, std::move(links), fault.size * kMillisecond / 2, elapsed_ns_ + fault.duration_ms * kMillisecond,
+        flap({number, std::move(links), std::max<std::int64_t>(1, fault.size / 2),
+              elapsed_ns_ + fault.duration_ms * kMillisecond},
              true);
     } else {
         cuts_[number] = std::move(links);
@@ -192,17 +203,12 @@ void LiveNemesis::cut(const PlannedFault& fault, BrokerId victim, sim::Rng& rand
     ++delivered_[scenarios::full_name_of(fault.kind)];
 }
 
-void LiveNemesis::flap(int number, std::vector<Link> links, std::int64_t period_ns, std::int64_t until_ns,
-                       bool is_cut) {
-    cuts_.erase(number);
-    const bool is_over = elapsed_ns_ >= until_ns;
-    if (is_cut && !is_over) cuts_[number] = links;
+void LiveNemesis::flap(const Flapping& flapping, bool is_cut) {
+    cuts_.erase(flapping.number);
+    const bool is_over = elapsed_ns_ >= flapping.until_ns;
+    if (is_cut && !is_over) cuts_[flapping.number] = flapping.links;
     apply_cuts();
-    if (is_over) return;
-    later(std::max<std::int64_t>(1, period_ns / kMillisecond),
-          [this, number, links = std::move(links), period_ns, until_ns, is_cut] {
-              flap(number, links, period_ns, until_ns, !is_cut);
-          });
+    if (!is_over) later(flapping.half_period_ms, [this, flapping, is_cut] { flap(flapping, !is_cut); });
 }
 
 void LiveNemesis::apply_cuts() {
@@ -210,11 +216,6 @@ void LiveNemesis::apply_cuts() {
     std::vector<Link> all;
     for (const auto& [number, links] : cuts_) all.insert(all.end(), links.begin(), links.end());
     if (std::string error = network_.set_cuts(all); !error.empty()) complaints_.push_back(std::move(error));
-}
-
-void LiveNemesis::fire_client(const PlannedFault& fault, sim::Rng& random) {
-    if (scenarios::order_client(workload_, fault, elapsed_ns_, random))
-        ++delivered_[scenarios::full_name_of(fault.kind)];
 }
 
 }  // namespace tidelock::live

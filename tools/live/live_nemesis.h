@@ -24,24 +24,32 @@ class LiveNemesis {
     LiveNemesis(const scenarios::Plan& plan, BrokerProcesses& brokers, BrokerNetwork& network,
                 scenarios::Workload& workload);
 
-    /// Does everything that is due at this time of the schedule.
-    void run_until(std::int64_t elapsed_ns);
+    /// Does everything that is due at this time of the schedule; clients are given times of their world.
+    void run_until(std::int64_t elapsed_ns, sim::TimeNs world_now);
     /// Of the schedule; after everything: the largest number there is.
     [[nodiscard]] std::int64_t next_ns() const;
     /// Links are whole, disks have room, everybody runs; nothing more happens.
     void heal();
 
     [[nodiscard]] const std::map<std::string, std::int64_t>& delivered() const { return delivered_; }
+    /// When a process was killed that led, on this machine's clock.
+    [[nodiscard]] const std::vector<std::int64_t>& leader_kills_ns() const { return leader_kills_ns_; }
     /// What could not be done though it should have been possible.
     [[nodiscard]] const std::vector<std::string>& complaints() const { return complaints_; }
 
   private:
     void fire(const scenarios::PlannedFault& fault);
     void fire_process(const scenarios::PlannedFault& fault, BrokerId victim, sim::Rng& random);
-    void fire_client(const scenarios::PlannedFault& fault, sim::Rng& random);
     void cut(const scenarios::PlannedFault& fault, BrokerId victim, sim::Rng& random);
-    void flap(int cut, std::vector<Link> links, std::int64_t period_ns, std::int64_t until_ns, bool is_cut);
-    void kill_for(BrokerId broker, std::int64_t downtime_ms);
+    struct Flapping {
+        int number = 0;  // of its cut
+        std::vector<Link> links;
+        std::int64_t half_period_ms = 0;
+        std::int64_t until_ns = 0;
+    };
+    void flap(const Flapping& flapping, bool is_cut);
+    /// Whether it ran.
+    bool kill_for(BrokerId broker, std::int64_t downtime_ms);
     void later(std::int64_t after_ms, std::function<void()> action);
     void apply_cuts();
     [[nodiscard]] BrokerId victim_of(const scenarios::PlannedFault& fault, sim::Rng& random) const;
@@ -55,8 +63,9 @@ class LiveNemesis {
     std::map<int, std::vector<Link>> cuts_;
     int next_cut_ = 1;
     std::int64_t elapsed_ns_ = 0;
-    bool is_healed_ = false;
+    sim::TimeNs world_now_;
     std::map<std::string, std::int64_t> delivered_;
+    std::vector<std::int64_t> leader_kills_ns_;
     std::vector<std::string> complaints_;
 };
 

@@ -14,6 +14,7 @@
 #include "scenarios/cluster.h"
 #include "tools/live/broker_doors.h"
 #include "tools/live/live_nemesis.h"
+#include "tools/live/silence.h"
 
 namespace tidelock::live {
 namespace {
@@ -21,6 +22,8 @@ namespace {
 using scenarios::Setting;
 
 constexpr std::int64_t kSecond = 1'000'000'000;
+constexpr std::int64_t kLogEntriesMin = 8;
+constexpr std::int64_t kStatusIntervalMs = 500;
 /// How often brokers are looked at.
 constexpr std::int64_t kLookNs = 10'000'000;
 constexpr std::int64_t kNapNs = 5'000'000;
@@ -53,7 +56,9 @@ class LiveRun {
           world_(world_of_clients(), plan.seed),
           calls_([this](const checker::ClientCall& call) { on_call(call); },
                  [this](checker::ClientTopic topic, const std::string& name) {
-                     add_fact(checker::ClientTopicNamed{topic, name});
+                     // Not later than the call that begins now, which has the time of its world.
+                     history_.add(begin_ns_ + world_.now().value,
+                                  checker::HostFact(checker::ClientTopicNamed{topic, name}));
                  }),
           clients_(plan_, world_, calls_),
           brokers_(options.program, std::move(folder), plan_.settings, network, history_),
@@ -71,7 +76,8 @@ class LiveRun {
         run_phases(result);
         calls_.end_all(elapsed_ns());
         brokers_.stop_all();
-        if (std::string error = brokers_.look(); !error.empty() && result.unsound.empty()) result.unsound = error;
+        if (std::string error = brokers_.look_at_the_end(); !error.empty() && result.unsound.empty())
+            result.unsound = error;
         judge(result);
         return result;
     }
@@ -83,6 +89,9 @@ class LiveRun {
     void on_call(checker::ClientCall call) {
         call.invoked_ns += begin_ns_;
         call.returned_ns += begin_ns_;
+        const bool is_acknowledged =
+            call.outcome == checker::Outcome::kOk && std::holds_alternative<checker::ProduceCall>(call.operation);
+        if (is_acknowledged) acknowledged_ns_.push_back(call.returned_ns);
         history_.add(call.returned_ns, std::move(call));
     }
 
@@ -122,13 +131,15 @@ class LiveRun {
             if (clients_.verification().is_finished) return true;
             step(end_ns);
             if (!error_.empty()) result.unsound = error_;
-            if (!error_.empty() || !brokers_.unexpected_ends().empty()) return false;
+            // Whoever stops the run may have stopped brokers first.
+            const bool is_stopped = options_.stop != nullptr && *options_.stop;
+            if (!error_.empty() || (!is_stopped && !brokers_.unexpected_ends().empty())) return false;
         }
         return true;
     }
 
     void step(std::int64_t end_ns) {
-        nemesis_.run_until(std::max<std::int64_t>(0, elapsed_ns() - kHeadStartNs));
+        nemesis_.run_until(std::max<std::int64_t>(0, elapsed_ns() - kHeadStartNs), world_.now());
         if (elapsed_ns() >= next_look_ns_) {
             error_ = brokers_.look();
             next_look_ns_ = elapsed_ns() + kLookNs;
@@ -152,6 +163,7 @@ class LiveRun {
             view.brokers.push_back(
                 {BrokerId(id), true, brokers_.refusal(BrokerId(id)), brokers_.data_incarnation(BrokerId(id)), false});
         view.in_sync_replicas = brokers_.in_sync_replicas();
+        view.leader = history_.last_serving();
         clients_.add_to(view);
         for (checker::FinalRead& read : view.reads)
             if (read.last_invoked_ns != std::numeric_limits<std::int64_t>::max() && read.last_invoked_ns != 0)
@@ -165,12 +177,23 @@ class LiveRun {
         judge_ends(result);
         result.acked_records = judge.acknowledged_record_count();
         result.read_records = judge.read_record_count();
+        for (const std::int64_t kill : nemesis_.leader_kills_ns())
+            if (const auto silence = silence_after(kill, acknowledged_ns_))
+                result.leader_kill_silences_ns.push_back(*silence);
         result.faults = nemesis_.delivered();
+        for (std::size_t i = 0; i < scenarios::order_kinds().size(); ++i)
+            if (const std::int64_t taken = clients_.workload().orders_taken[i]; taken > 0)
+                result.faults[scenarios::full_name_of(scenarios::order_kinds()[i])] += taken;
         for (const auto& [name, count] : asked_) result.faults[name] += count;
         if (!nemesis_.complaints().empty() && result.unsound.empty()) result.unsound = nemesis_.complaints().front();
+        if (!brokers_.failure().empty() && result.unsound.empty()) result.unsound = brokers_.failure();
+        // A run in which nothing happened shows nothing.
+        const bool is_whole = result.unsound.empty() && !result.was_stopped && result.violations.empty();
+        if (is_whole && result.acked_records == 0) result.unsound = "no record was acknowledged";
     }
 
     void judge_ends(LiveResult& result) {
+        if (result.was_stopped) return;
         for (const UnexpectedEnd& end : brokers_.unexpected_ends())
             result.violations.push_back(
                 {"crash", elapsed_ns(),
@@ -194,6 +217,7 @@ class LiveRun {
     BrokerWires wires_;
     std::unique_ptr<BrokerDoors> doors_;
     std::map<std::string, std::int64_t> asked_;  // faults that the administrator did
+    std::vector<std::int64_t> acknowledged_ns_;  // in order of return
     std::int64_t next_look_ns_ = 0;
     std::string error_;
 };
@@ -215,6 +239,11 @@ scenarios::Plan for_real(scenarios::Plan plan, bool can_cut, std::int64_t& skipp
         settings[setting] = 0;
     for (const Setting setting : {Setting::kAckLeaderDurably, Setting::kProducersRemembered})
         settings[setting] = defaults[setting];
+    // What a configuration may say.
+    settings[Setting::kRaftLogEntriesMax] = std::max(settings[Setting::kRaftLogEntriesMax], kLogEntriesMin);
+    settings[Setting::kHeartbeatMs] =
+        std::min(settings[Setting::kHeartbeatMs], settings[Setting::kElectionTimeoutMinMs] / 2);
+    if (plan.pollers.empty()) plan.pollers.push_back({1, kStatusIntervalMs});  // V22
     const auto is_out = [&](const scenarios::PlannedFault& fault) { return !is_possible(fault.kind, can_cut); };
     skipped_faults = static_cast<std::int64_t>(std::erase_if(plan.faults, is_out));
     return plan;

@@ -27,8 +27,9 @@ struct LiveResult {
     std::int64_t acked_records = 0;
     std::int64_t read_records = 0;
     std::int64_t observations = 0;
-    std::map<std::string, std::int64_t> faults;  // done, by name
-    std::int64_t skipped_faults = 0;             // of the plan, that only a simulated world knows
+    std::map<std::string, std::int64_t> faults;         // done, by name
+    std::int64_t skipped_faults = 0;                    // of the plan, that only a simulated world knows
+    std::vector<std::int64_t> leader_kill_silences_ns;  // around each kill of whoever led (silence.h)
     bool was_stopped = false;
     std::string fallback;  // why brokers had to share loopback; empty: they did not, or were meant to
 };

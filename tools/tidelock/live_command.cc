@@ -30,7 +30,7 @@ void on_signal(int number) {
 void catch_signals() {
     struct sigaction action {};
     action.sa_handler = on_signal;
-    action.sa_flags = static_cast<int>(SA_RESETHAND);
+    action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
     for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(number, &action, nullptr);
 }
 
@@ -41,6 +41,7 @@ struct Sums {
     std::int64_t acked_records = 0;
     std::int64_t read_records = 0;
     std::int64_t observations = 0;
+    std::int64_t skipped_faults = 0;
     std::map<std::string, std::int64_t> faults;
 };
 
@@ -68,7 +69,8 @@ tl::expected<std::string, std::string> folder_of(const std::string& asked) {
     return std::filesystem::absolute(asked).string();
 }
 
-void tell_schedule(const std::string& name, std::uint64_t seed, const live::LiveResult& result) {
+void tell_schedule(const std::string& program, const std::string& name, std::uint64_t seed,
+                   const live::LiveResult& result) {
     std::int64_t faults = 0;
     for (const auto& [kind, count] : result.faults) faults += count;
     std::string verdict = "clean";
@@ -80,7 +82,9 @@ void tell_schedule(const std::string& name, std::uint64_t seed, const live::Live
     for (const scenarios::Violation& each : result.violations)
         print_out(fmt::format("  VIOLATION of {} at {:.3f} s: {}\n", each.invariant,
                               static_cast<double>(each.time_ns) / 1e9, each.message));
-    if (verdict != "clean" && !result.folder.empty()) print_out(fmt::format("  logs: {}\n", result.folder));
+    if (verdict == "clean" || result.was_stopped) return;
+    if (!result.folder.empty()) print_out(fmt::format("  logs: {}\n", result.folder));
+    print_out(fmt::format("  the same plan again: {} live {} --seeds {}\n", program, shell_quoted(name), seed));
 }
 
 void add(Sums& sums, const live::LiveResult& result) {
@@ -90,6 +94,7 @@ void add(Sums& sums, const live::LiveResult& result) {
     sums.acked_records += result.acked_records;
     sums.read_records += result.read_records;
     sums.observations += result.observations;
+    sums.skipped_faults += result.skipped_faults;
     for (const auto& [kind, count] : result.faults) sums.faults[kind] += count;
 }
 
@@ -99,11 +104,14 @@ void tell_sums(const Sums& sums) {
         faults += fmt::format("{}{} {}", faults.empty() ? "" : ", ", kind, count);
     print_out(
         fmt::format("\n{} schedules against real brokers: {} records acknowledged, {} read, {} events judged\n"
-                    "done for real: {}\n",
+                    "done for real: {}\n"
+                    "left to the simulator: {} planned faults that cannot be done to real brokers here\n",
                     sums.schedules, sums.acked_records, sums.read_records, sums.observations,
-                    faults.empty() ? "no fault" : faults));
-    print_out(sums.failing == 0 ? "No violation: every invariant held in every schedule.\n"
-                                : fmt::format("{} schedules broke an invariant.\n", sums.failing));
+                    faults.empty() ? "no fault" : faults, sums.skipped_faults));
+    if (sums.failing > 0) print_out(fmt::format("{} schedules broke an invariant.\n", sums.failing));
+    if (sums.unsound > 0) print_out(fmt::format("{} schedules say nothing.\n", sums.unsound));
+    if (sums.schedules > 0 && sums.failing == 0 && sums.unsound == 0)
+        print_out("No violation: every invariant held in every schedule.\n");
 }
 
 ExitStatus status_of(const Sums& sums) {
@@ -113,7 +121,7 @@ ExitStatus status_of(const Sums& sums) {
 
 }  // namespace
 
-int live_command(const Engine& engine, const LiveCommandOptions& options, const std::string& /*program*/) {
+int live_command(const Engine& engine, const LiveCommandOptions& options, const std::string& program) {
     const auto refuse = [](const std::string& why) {
         complain("live: " + why);
         return static_cast<int>(ExitStatus::kWrongUse);
@@ -137,15 +145,14 @@ int live_command(const Engine& engine, const LiveCommandOptions& options, const 
                std::chrono::steady_clock::now() - begun < std::chrono::nanoseconds(*options.time_ns);
     };
     for (std::uint64_t seed = options.seeds.first; !g_is_stopped && has_time(); ++seed) {
-        for (const auto& scenario : scenarios) {
-            if (g_is_stopped || !has_time()) break;
-            const live::LiveResult result = scenario->run_live(seed, live);
+        for (std::size_t at = 0; at < scenarios.size() && !g_is_stopped && has_time(); ++at) {
+            const live::LiveResult result = scenarios[at]->run_live(seed, live);
             if (!result.fallback.empty() && live.wants_namespaces) {
                 tell(fmt::format("tidelock: brokers share loopback, no link is cut and no disk is full: {}\n",
                                  result.fallback));
                 live.wants_namespaces = false;
             }
-            tell_schedule(scenario->name(), seed, result);
+            tell_schedule(program, options.scenarios[at], seed, result);
             add(sums, result);
         }
         if (seed == options.seeds.last) break;
