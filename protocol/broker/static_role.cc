@@ -77,7 +77,7 @@ void on_role_commanded(Step& step, const RoleCommanded& commanded) {
     if (broker.leading) end_leading(step);
     broker.fetcher.stop();
     broker.decided.leader = commanded.leader;
-    broker.known_leader = commanded.leader == broker.config.id ? BrokerId{} : commanded.leader;
+    broker.known_leader = BrokerId{};  // the epoch it knows is of the leader before (O1)
     // A broker that acted on a command and forgot it would act on the one before it after a restart: two leaders.
     write_identity(step);
 }
@@ -125,6 +125,7 @@ void resume_role(Step& step) {
 void follow_static_leader(Step& step, LeaderEpoch leader_epoch) {
     Broker& broker = step.broker;
     broker.decided.leader_epoch = leader_epoch;
+    broker.known_leader = broker.decided.leader;
     observe(step, FollowingLeader{broker.decided.leader, leader_epoch});
     replication::FetchEffects effects;
     broker.fetcher.follow(broker.decided.leader, leader_epoch, step.now, effects);

@@ -93,6 +93,16 @@ TEST_CASE("static: a command that comes while the broker starts is not forgotten
     REQUIRE(bench.advance_until([&] { return bench.serving() == 2 && bench.is_whole(); }));
 }
 
+TEST_CASE("static: who has been told of another leader names none before it follows that one (O1)", "[broker]") {
+    Bench bench = formed_static();
+    REQUIRE(status(bench.at(3)).leader == BrokerId(1));
+    bench.hold(3, storage::FileOwner::kIdentity);
+    bench.step(3, RoleCommanded{BrokerId(2), 1});
+    REQUIRE(status(bench.at(3)).leader == BrokerId(0));
+    bench.release(3);
+    REQUIRE(status(bench.at(3)).leader == BrokerId(2));
+}
+
 TEST_CASE("static: a command with an old or impossible number, or for a stranger, changes nothing", "[broker]") {
     Bench bench = formed_static();
     command_all(bench, BrokerId(2), 3);
