@@ -17,8 +17,8 @@ constexpr FaultKind kOwnKinds[] = {
     FaultKind::kPowerLossAtWrite,     FaultKind::kSetRetention,       FaultKind::kPowerLossAtStep,
     FaultKind::kPartitionAtStep,      FaultKind::kSlowFile,           FaultKind::kBitRotAtRestart,
     FaultKind::kEmptiedDiskAtStep,    FaultKind::kCutOffAtElection,   FaultKind::kStalledDisks,
-    FaultKind::kPowerLossAtFirstBoot, FaultKind::kKillTogether,
-};
+    FaultKind::kPowerLossAtFirstBoot, FaultKind::kKillTogether,       FaultKind::kCommandRole};
+
 std::string own_name(FaultKind kind) {
     return kind == FaultKind::kClockDriftBeyondBound ? "clock_drift_beyond_bound" : std::string(info_of(kind).name);
 }
