@@ -265,6 +265,10 @@ class Member {
         client_.begin_call(checker::FetchCall{number, position.next, false, {}, {}, {}});
         const CallReply reply =
             client_.await_leader_call(request, milliseconds(kFetchWaitMs) + client_.short_timeout());
+        if (reply.end == CallEnd::kHostDied) {  // perhaps because the run is over, and its calls have ended
+            client_.end_call(checker::Outcome::kUnknown);
+            return false;
+        }
         const auto* answer = std::get_if<clients::FetchAnswer>(&reply.answer.body);
         auto& call = client_.calls().operation_of<checker::FetchCall>(client_.id());
         Offset next = position.next;
@@ -282,7 +286,7 @@ class Member {
         }
         const auto not_ok = reply.end == CallEnd::kAnswered ? checker::Outcome::kFailed : checker::Outcome::kUnknown;
         client_.end_call(was_read ? checker::Outcome::kOk : not_ok);
-        return reply.end != CallEnd::kHostDied;
+        return true;
     }
 
     bool await_former_life() {
