@@ -28,6 +28,7 @@ Nemesis::Nemesis(Cluster& cluster)
     : cluster_(cluster),
       world_(cluster.world()),
       roles_(cluster),
+      last_promised_(static_cast<std::size_t>(cluster.broker_count())),
       restart_after_(static_cast<std::size_t>(cluster.broker_count())) {
     for (std::size_t i = 0; i < sim::kFaultKindCount; ++i)
         background_[i] = world_.faults().rate(static_cast<sim::FaultKind>(i));

@@ -167,6 +167,7 @@ class Nemesis {
     std::vector<ArmedPowerLoss> armed_power_;
     std::vector<ArmedFirstBoot> first_boots_;
     std::vector<ArmedStrike> strikes_;
+    std::vector<TopicPartition> last_promised_;           // by broker: whose records it made durable last
     std::vector<std::optional<Duration>> restart_after_;  // by broker: an armed kill's downtime
     std::vector<BrokerId> frozen_;
     std::optional<BrokerId> hung_;  // its disk, from the heal point on

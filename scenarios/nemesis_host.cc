@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "protocol/storage/segment_log.h"
+
 #include "scenarios/nemesis.h"
 #include "scenarios/observation_index.h"
 
@@ -34,6 +36,15 @@ constexpr std::size_t kTurningPoints[] = {observation_index<broker::VoteGranted>
                                           observation_index<broker::LogStartAdvanced>(),
                                           observation_index<broker::DataIncarnationRenewed>(),
                                           observation_index<broker::RecordsAcknowledged>()};
+
+/// Of the journal: a commit is a sector or more.
+constexpr sim::RecentBytes kLastCommit{"checkpoint.", "", 512};
+constexpr std::size_t kLastBatchBytes = 100;
+
+std::string folder_of(const TopicPartition& partition) {
+    const storage::FileName name = storage::segment_file_name(partition, Offset(0));
+    return std::string(name.text().substr(0, name.text().find('/') + 1));
+}
 
 /// Parts of the names of: catalogue, Raft state, identity, journal, segments and indexes.
 constexpr std::string_view kFileKinds[] = {"topics.", "raft.", "identity.", "checkpoint.", "/"};
@@ -134,6 +145,8 @@ void Nemesis::arm_kill(const PlannedFault& fault, sim::Rng& random) {
 
 void Nemesis::on_observation(BrokerId broker, const broker::Observation& observation) {
     roles_.on_observation(broker, observation);
+    if (const auto* promised = std::get_if<broker::DurableEndAdvanced>(&observation))
+        last_promised_[static_cast<std::size_t>(broker.value - 1)] = promised->partition;
     if (!strikes_.empty()) look_for_turning_point(broker, observation);
     for (std::size_t i = 0; i < armed_.size(); ++i) {
         ArmedKill& armed = armed_[i];
@@ -262,13 +275,15 @@ void Nemesis::rot_at_restart(const PlannedFault& fault, BrokerId victim, sim::Rn
     sim::Disk& disk = world_.host(host_of(victim)).disk();
     trace(fault, fmt::format("{} bits on broker {}", fault.size, victim.value));
     const std::uint64_t where = random.below(3);
+    const std::string folder = folder_of(last_promised_[static_cast<std::size_t>(victim.value - 1)]);
+    const sim::RecentBytes last_batch{folder, ".log", kLastBatchBytes};
     // The state files have two copies each: little comes of their rot.
     const std::string_view prefix = where == 0 ? "checkpoint." : "";
     bool is_rotten = false;
     for (std::int64_t i = 0; i < fault.size; ++i) {
         // What was promised last, and then the promise itself: nothing newer stands behind either.
         const bool is_hit =
-            where == 2 ? disk.rot_recent(random, i == 1 ? "checkpoint." : ".log") : disk.rot_random(random, prefix);
+            where == 2 ? disk.rot_recent(random, i == 1 ? kLastCommit : last_batch) : disk.rot_random(random, prefix);
         is_rotten = is_hit || is_rotten;
     }
     if (is_rotten) cluster_.count_fault(fault.kind);

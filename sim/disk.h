@@ -36,6 +36,13 @@ struct FileImage {
     bool operator==(const FileImage&) const = default;
 };
 
+/// The durable bytes at the ends of files whose names begin and end so.
+struct RecentBytes {
+    std::string_view prefix;
+    std::string_view suffix;
+    std::size_t bytes = 0;
+};
+
 class Disk {
   public:
     Disk(World& world, Host& host, const DiskConfig& config, std::uint64_t seed);
@@ -69,8 +76,8 @@ class Disk {
     bool rot_bit(std::string_view file, std::uint64_t position, std::uint32_t bit);
     /// A random bit of the durable content of a random file whose name starts with `prefix`.
     bool rot_random(Rng& rng, std::string_view prefix = {});
-    /// A bit near the end of a random file whose name contains `part`: of what was written last, padding aside.
-    bool rot_recent(Rng& rng, std::string_view part);
+    /// A bit of what was written last, padding aside, to the last of these files by name.
+    bool rot_recent(Rng& rng, const RecentBytes& of);
     /// Lasting read error, until overwritten.
     bool make_unreadable(std::string_view file, ByteRange range);
     /// The same of a random sector of a random file whose name contains `part`.

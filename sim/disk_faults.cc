@@ -7,11 +7,6 @@
 #include "sim/world.h"
 
 namespace tidelock::sim {
-namespace {
-
-constexpr std::size_t kRecentBytes = 1'024;  // at the end of a file
-
-}  // namespace
 
 bool Disk::strikes(FaultKind kind) {
     // The number moves whether the fault is on or not, so that switching one off leaves the others where they were.
@@ -103,15 +98,14 @@ bool Disk::rot_random(Rng& rng, std::string_view prefix) {
     return rot_bit(victim, position, bit);
 }
 
-bool Disk::rot_recent(Rng& rng, std::string_view part) {
-    std::vector<std::string_view> candidates;
+bool Disk::rot_recent(Rng& rng, const RecentBytes& of) {
+    std::string_view victim;
     for (const auto& [name, id] : names_)
-        if (name.find(part) != std::string_view::npos && !files_.at(id).durable().empty()) candidates.push_back(name);
-    if (candidates.empty()) return false;
-    const std::string_view victim = candidates[rng.below(candidates.size())];
+        if (name.starts_with(of.prefix) && name.ends_with(of.suffix) && !files_.at(id).durable().empty()) victim = name;
+    if (victim.empty()) return false;
     const std::span<const std::byte> content = find(victim)->durable();
     std::vector<std::uint64_t> positions;  // padding tells nobody anything
-    for (std::size_t at = content.size() - std::min(content.size(), kRecentBytes); at < content.size(); ++at)
+    for (std::size_t at = content.size() - std::min(content.size(), of.bytes); at < content.size(); ++at)
         if (content[at] != std::byte{0}) positions.push_back(at);
     if (positions.empty()) return false;
     return rot_bit(victim, positions[rng.below(positions.size())], static_cast<std::uint32_t>(rng.below(8)));

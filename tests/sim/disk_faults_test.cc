@@ -130,12 +130,12 @@ TEST_CASE("recent rot hits what was written last, not the padding behind it") {
     toy.disk().sync("f", DiskOp(1));
     toy.run_ms(500);
     Rng rng(1);
-    for (int i = 0; i < 20; ++i) REQUIRE_FALSE(toy.disk().rot_recent(rng, "f"));  // only zeros are recent
-    REQUIRE_FALSE(toy.disk().rot_recent(rng, "g"));                               // nothing of it is durable
+    for (int i = 0; i < 20; ++i) REQUIRE_FALSE(toy.disk().rot_recent(rng, {"f", "", 1'024}));  // only zeros are recent
+    REQUIRE_FALSE(toy.disk().rot_recent(rng, {"g", "", 1'024}));  // nothing of it is durable
     toy.disk().write("f", 6'148, Bytes::copy_of("recent"));
     toy.disk().sync("f", DiskOp(2));
     toy.run_ms(500);
-    REQUIRE(toy.disk().rot_recent(rng, "f"));
+    REQUIRE(toy.disk().rot_recent(rng, {"f", "", 1'024}));
     REQUIRE(toy.read(6'148, 6).content != Bytes::copy_of("recent"));
 }
 
