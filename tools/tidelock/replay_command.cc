@@ -119,9 +119,9 @@ Subject story_subject(const Engine& engine, const ReplayOptions& options) {
     Subject subject;
     subject.is_story = true;
     if (options.seed || options.until_ns) {
-        complain(options.seed
-                     ? fmt::format("replay: '{}' is a story and takes no seed (its line `seed N` gives one)", options.target)
-                     : "--until: a story runs to its last line");
+        complain(options.seed ? fmt::format("replay: '{}' is a story and takes no seed (its line `seed N` gives one)",
+                                            options.target)
+                              : "--until: a story runs to its last line");
         return subject;
     }
     tl::expected<std::unique_ptr<Schedule>, std::string> story = engine.read_story(options.target);
