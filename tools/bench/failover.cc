@@ -95,6 +95,7 @@ std::vector<std::int64_t> measure(const scenarios::Scenario& scenario, const Opt
     const auto wanted = static_cast<std::size_t>(options.kills);
     for (std::uint64_t seed = 1; silences.size() < wanted && seed <= wanted * kSchedulesPerKill; ++seed) {
         const live::LiveResult result = live::run_live(plan_of(scenario, seed), live);
+        if (!result.fallback.empty() && seed == 1) std::cerr << "brokers share loopback: " << result.fallback << "\n";
         if (!result.unsound.empty() || !result.violations.empty()) {
             std::cerr << "schedule " << seed << " on real brokers: "
                       << (result.unsound.empty() ? result.violations.front().message : result.unsound) << "\n";

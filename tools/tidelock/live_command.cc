@@ -38,6 +38,7 @@ struct Sums {
     std::int64_t schedules = 0;
     std::int64_t failing = 0;
     std::int64_t unsound = 0;
+    std::int64_t stopped = 0;  // before its end
     std::int64_t acked_records = 0;
     std::int64_t read_records = 0;
     std::int64_t observations = 0;
@@ -82,13 +83,14 @@ void tell_schedule(const std::string& program, const std::string& name, std::uin
     for (const scenarios::Violation& each : result.violations)
         print_out(fmt::format("  VIOLATION of {} at {:.3f} s: {}\n", each.invariant,
                               static_cast<double>(each.time_ns) / 1e9, each.message));
-    if (verdict == "clean" || result.was_stopped) return;
+    if (result.violations.empty() && result.unsound.empty()) return;
     if (!result.folder.empty()) print_out(fmt::format("  logs: {}\n", result.folder));
     print_out(fmt::format("  the same plan again: {} live {} --seeds {}\n", program, shell_quoted(name), seed));
 }
 
 void add(Sums& sums, const live::LiveResult& result) {
     ++sums.schedules;
+    sums.stopped += result.was_stopped ? 1 : 0;
     sums.failing += result.violations.empty() ? 0 : 1;
     sums.unsound += result.unsound.empty() ? 0 : 1;
     sums.acked_records += result.acked_records;
@@ -110,7 +112,8 @@ void tell_sums(const Sums& sums) {
                     faults.empty() ? "no fault" : faults, sums.skipped_faults));
     if (sums.failing > 0) print_out(fmt::format("{} schedules broke an invariant.\n", sums.failing));
     if (sums.unsound > 0) print_out(fmt::format("{} schedules say nothing.\n", sums.unsound));
-    if (sums.schedules > 0 && sums.failing == 0 && sums.unsound == 0)
+    if (sums.stopped > 0) print_out("Stopped: the last schedule was judged as far as it came.\n");
+    if (sums.schedules > sums.stopped && sums.failing == 0 && sums.unsound == 0)
         print_out("No violation: every invariant held in every schedule.\n");
 }
 
