@@ -14,6 +14,7 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <utility>
@@ -76,12 +77,15 @@ class Member final : RdKafka::RebalanceCb {
     Member(const Member&) = delete;
     Member& operator=(const Member&) = delete;
 
-    /// Processes and commits one record, if one comes soon.
+    /// Processes one record, if one comes soon, and commits what it has processed of partitions that are still its own.
     void poll() {
         const std::unique_ptr<RdKafka::Message> message(consumer_->consume(10));
-        if (message->err() != RdKafka::ERR_NO_ERROR) return;
-        ledger_.note_processed(place_of(*message));
-        if (consumer_->commitSync(message.get()) == RdKafka::ERR_NO_ERROR) ledger_.note_committed(place_of(*message));
+        if (message->err() == RdKafka::ERR_NO_ERROR) {
+            const Place place = place_of(*message);
+            ledger_.note_processed(place);
+            uncommitted_[{place.topic, place.partition}] = place;
+        }
+        std::erase_if(uncommitted_, [&](const auto& each) { return commit(each.second); });
     }
     /// Leaves the group, unless it is a static member.
     void close() {
@@ -96,15 +100,30 @@ class Member final : RdKafka::RebalanceCb {
         return partitions;
     }
     [[nodiscard]] int rebalances() const { return rebalances_; }
-    /// How often it gave up partitions.
+    /// How often it gave up partitions because the assignor wanted so.
     [[nodiscard]] int revocations() const { return revocations_; }
 
   private:
+    /// False while the group is between two generations: the commit has to be made again then.
+    bool commit(const Place& place) {
+        const std::unique_ptr<RdKafka::TopicPartition> next(
+            RdKafka::TopicPartition::create(place.topic, place.partition, place.offset + 1));
+        std::vector<RdKafka::TopicPartition*> offsets{next.get()};
+        if (consumer_->commitSync(offsets) != RdKafka::ERR_NO_ERROR) return false;
+        ledger_.note_committed(place);
+        return true;
+    }
     void rebalance_cb(RdKafka::KafkaConsumer* consumer, RdKafka::ErrorCode error,
                       std::vector<RdKafka::TopicPartition*>& partitions) override {
         const bool is_given = error == RdKafka::ERR__ASSIGN_PARTITIONS;
         ++rebalances_;
-        if (!is_given && !partitions.empty()) ++revocations_;
+        if (!is_given) {
+            for (const RdKafka::TopicPartition* each : partitions)
+                uncommitted_.erase({each->topic(), each->partition()});
+            // A commit that crosses the start of the next generation makes librdkafka forget its own, and lose its
+            // partitions: nobody asked for them.
+            if (!partitions.empty() && !consumer->assignment_lost()) ++revocations_;
+        }
         if (consumer->rebalance_protocol() == "COOPERATIVE") {
             const std::unique_ptr<RdKafka::Error> failed(is_given ? consumer->incremental_assign(partitions)
                                                                   : consumer->incremental_unassign(partitions));
@@ -118,6 +137,7 @@ class Member final : RdKafka::RebalanceCb {
 
     Ledger& ledger_;
     std::unique_ptr<RdKafka::KafkaConsumer> consumer_;
+    std::map<Partition, Place> uncommitted_;  // the last one processed of each
     int rebalances_ = 0;
     int revocations_ = 0;
     bool is_closed_ = false;
