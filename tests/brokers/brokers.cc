@@ -46,6 +46,15 @@ Brokers::~Brokers() {
 }
 
 void Brokers::start(int id) {
+    launch(id, "");
+}
+
+int Brokers::run(int id, const std::string& flag) {
+    launch(id, flag);
+    return kill(id, 0);
+}
+
+void Brokers::launch(int id, const std::string& flag) {
     const std::string config = file(id, "json");
     const std::string log = file(id, "log");
     const pid_t parent = ::getpid();
@@ -56,7 +65,7 @@ void Brokers::start(int id) {
         const int out = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
         if (::getppid() != parent || out < 0 || ::dup2(out, STDOUT_FILENO) < 0 || ::dup2(out, STDERR_FILENO) < 0)
             ::_exit(126);
-        ::execl(TIDELOCKD, "tidelockd", "--config", config.c_str(), nullptr);
+        ::execl(TIDELOCKD, "tidelockd", "--config", config.c_str(), flag.empty() ? nullptr : flag.c_str(), nullptr);
         ::_exit(127);
     }
     processes_[id] = pid;

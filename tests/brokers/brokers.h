@@ -23,6 +23,9 @@ class Brokers {
     void start(int id);
     /// Its exit status; -1 when a signal ended it.
     int kill(int id, int number);
+    /// Runs the program with the configuration of a broker that is down, to its end: its exit status. Empty: a start.
+    int run(int id, const std::string& flag = "");
+    [[nodiscard]] std::string data_directory(int id) const { return file(id, "data"); }
     [[nodiscard]] bool is_running(int id) const { return processes_.contains(id); }
     [[nodiscard]] std::uint16_t port(int id) const { return client_ports_.at(id); }
     /// host:port of each, with commas between: what clients are given to start with.
@@ -33,6 +36,7 @@ class Brokers {
     [[nodiscard]] std::string logs() const;
 
   private:
+    void launch(int id, const std::string& flag);
     [[nodiscard]] std::string file(int id, const std::string& ending) const;
     void write_config(int id, const std::string& server_settings) const;
 

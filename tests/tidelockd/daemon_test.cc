@@ -3,8 +3,11 @@
 #include <signal.h>
 
 #include <catch2/catch.hpp>
+#include <chrono>
+#include <filesystem>
 #include <map>
 #include <memory>
+#include <thread>
 
 #include "protocol/storage/record_batch.h"
 #include "tests/brokers/brokers.h"
@@ -54,6 +57,18 @@ std::map<std::int64_t, std::string> read_all(KafkaClient& client, const std::str
             for (const storage::Record& record : *records) values[next++] = std::string(record.value->text());
         }
     }
+}
+
+/// Waits for so many members of the set, twenty seconds at most.
+bool has_in_sync(KafkaClient& client, const std::string& topic, std::size_t members) {
+    kafka::MetadataRequest request;
+    request.topics.emplace().push_back({{}, topic});
+    for (int i = 0; i < 400; ++i) {
+        const auto answer = client.call<kafka::MetadataResponse>(request, 9);
+        if (answer && answer->topics[0].partitions[0].isr_nodes.size() == members) return true;
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    return false;
 }
 
 }  // namespace
@@ -110,6 +125,33 @@ TEST_CASE("G8: three brokers, the leader killed again and again: every acknowled
         REQUIRE(all.contains(offset));
         CHECK(all.at(offset) == value);
     }
+}
+
+TEST_CASE("R8, R11: a broker whose identity is lost refuses to start, and rejoins as empty when told") {
+    Brokers brokers(3);
+    const int leader = brokers.leader();
+    REQUIRE(leader != 0);
+    KafkaClient client(brokers.port(leader));
+    REQUIRE(create(client, "t"));
+    REQUIRE(client.call<kafka::ProduceResponse>(produce_of("t", "kept"), 9));
+    const int damaged = leader % 3 + 1;
+    const int whole = damaged % 3 + 1;
+    brokers.kill(damaged, SIGKILL);
+    for (const auto& entry : std::filesystem::directory_iterator(brokers.data_directory(damaged)))
+        if (entry.path().filename().string().starts_with("identity")) std::filesystem::remove(entry.path());
+    REQUIRE(has_in_sync(client, "t", 2));
+    CHECK(brokers.run(damaged) == 1);
+    CHECK(brokers.logs().find("--rejoin-as-empty") != std::string::npos);
+    CHECK(brokers.run(damaged, "--rejoin-as-empty") == 0);
+    brokers.start(damaged);
+
+    REQUIRE(has_in_sync(client, "t", 3));
+    // With the third one gone, an acknowledgement needs the one that rejoined.
+    brokers.kill(whole, SIGKILL);
+    const auto later = client.call<kafka::ProduceResponse>(produce_of("t", "later"), 9);
+    REQUIRE(later);
+    CHECK(later->topics[0].partitions[0].error_code == kafka::ErrorCode::kNone);
+    CHECK(read_all(client, "t").at(0) == "kept");
 }
 
 TEST_CASE("what is no request, or too large a one, costs its own connection and nobody else's") {

@@ -94,6 +94,24 @@ TEST_CASE("what cannot be read for a reason that an operator can mend is not tak
     CHECK(content.error().find("raft.a") != std::string::npos);
 }
 
+TEST_CASE("data set aside is kept, the directory is an empty broker's, and that can be done again") {
+    const Scratch scratch;
+    const auto opened = DataDirectory::open(scratch.path);
+    REQUIRE(opened);
+    for (const char* content : {"first life", "second life"}) {
+        scratch.write("identity.a", content);
+        scratch.write("000000000000000a-0/00000000000000000000.log", content);
+        const auto where = opened->set_aside();
+        REQUIRE(where);
+        CHECK(std::filesystem::file_size(*where + "/identity.a") == std::string(content).size());
+        CHECK(std::filesystem::exists(*where + "/000000000000000a-0/00000000000000000000.log"));
+        CHECK(opened->read()->image.empty());
+        CHECK(opened->read()->strangers.empty());
+        std::filesystem::rename(*where, scratch.path + "/set-aside/" + content);  // two in one millisecond
+    }
+    CHECK(std::filesystem::exists(scratch.path + "/set-aside/first life/identity.a"));
+}
+
 TEST_CASE("a path that cannot be a directory is refused") {
     CHECK_FALSE(DataDirectory::open("/dev/null/data"));
 }

@@ -179,6 +179,11 @@ void Daemon::on_observation(const broker::Observation& observation) {
         log_.write_limited(*level, *level >= Level::kWarning ? "broker-warning" : "broker",
                            broker::to_text(observation));
     if (!std::holds_alternative<broker::RefusedToStart>(observation)) return;
+    log_.write(Level::kError, "refused-to-start",
+               settings_.peers.empty()
+                   ? "bring back the data directory from a copy, or `tidelockd --rejoin-as-empty` to begin without data"
+                   : "a replica of a whole group is filled again after `tidelockd --rejoin-as-empty`; while others of "
+                     "the group are damaged too, bring back the data directory first");
     exit_status_ = 1;
     stop();
 }

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 
@@ -19,6 +20,7 @@ namespace {
 
 constexpr const char* kLockFile = "lock";
 constexpr const char* kFormatFile = "format";
+constexpr const char* kSetAside = "set-aside";
 constexpr std::string_view kFormatWord = "tidelock data format ";
 constexpr int kFormat = 1;
 constexpr std::size_t kReadAtOnce = 1 << 20;
@@ -43,7 +45,7 @@ bool is_partition_file(const std::string& name) {
 }
 
 bool is_ours(const std::string& name) {
-    return name != kLockFile && name != kFormatFile && name != "lost+found";
+    return name != kLockFile && name != kFormatFile && name != kSetAside && name != "lost+found";
 }
 
 Result<Bytes, int> read_file(int directory, const std::string& name) {
@@ -103,6 +105,19 @@ bool sync_parent(const std::string& path) {
     const bool is_synced = ::fsync(folder) == 0 || errno == EINVAL || errno == ENOTSUP;  // some file systems cannot
     ::close(folder);
     return is_synced;
+}
+
+/// What lies in the directory itself and is the core's, the identity first.
+Result<std::vector<std::string>, std::string> entries_to_set_aside(const std::string& path) {
+    std::vector<std::string> entries;
+    std::error_code error;
+    for (std::filesystem::directory_iterator at(path, error), end; !error && at != end; at.increment(error))
+        if (std::string name = at->path().filename().string(); is_ours(name) && name != "format.new")
+            entries.push_back(std::move(name));
+    if (error) return refuse(fmt::format("data directory {} cannot be listed: {}", path, error.message()));
+    std::ranges::sort(entries, {},
+                      [](const std::string& name) { return std::pair(!name.starts_with("identity"), name); });
+    return entries;
 }
 
 /// Empty: the format is there and ours, or the directory is empty and has got it.
@@ -192,6 +207,24 @@ Result<DirectoryContent, std::string> DataDirectory::read() const {
             content.image.push_back({storage::FileName(name), Failure<storage::ReadError>(storage::ReadError::kIo)});
     }
     return content;
+}
+
+Result<std::string, std::string> DataDirectory::set_aside() const {
+    const auto entries = entries_to_set_aside(path_);
+    if (!entries) return refuse(entries.error());
+    const auto now = std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
+    const std::string folder = fmt::format("{}/{}", kSetAside, now.time_since_epoch().count());
+    std::error_code error;
+    std::filesystem::create_directories(path_ + "/" + folder, error);
+    if (error) return refuse(fmt::format("{}/{} cannot be made: {}", path_, folder, error.message()));
+    for (const std::string& name : *entries) {
+        const std::string to = fmt::format("{}/{}", folder, name);
+        if (::renameat(directory_, name.c_str(), directory_, to.c_str()) != 0)
+            return refuse(fmt::format("{}/{} cannot be moved: {}; mend that, and ask again", path_, name, why(errno)));
+        if (::fsync(directory_) != 0)
+            return refuse(fmt::format("{} cannot be synced: {}; mend that, and ask again", path_, why(errno)));
+    }
+    return fmt::format("{}/{}", path_, folder);
 }
 
 }  // namespace tidelock::tidelockd

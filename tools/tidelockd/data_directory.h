@@ -32,6 +32,10 @@ class DataDirectory {
     /// A file that the medium has lost is listed with its error. Anything else that hinders reading is an error: what
     /// an operator can mend (permissions, too few descriptors) must not be taken for lost.
     [[nodiscard]] Result<DirectoryContent, std::string> read() const;
+    /// Moves all files of the core's into a new folder `set-aside/TIME` in here, and says which: whoever starts next is
+    /// an empty broker (R8, R11), and nothing is deleted. The identity goes first, so that a move that was cut off
+    /// leaves a directory that is refused, never one that passes for whole; it can be called again.
+    [[nodiscard]] Result<std::string, std::string> set_aside() const;
 
   private:
     DataDirectory(std::string path, int directory, int lock)

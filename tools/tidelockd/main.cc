@@ -20,6 +20,7 @@ struct CommandLine {
     std::string observations;
     bool checks_config = false;
     bool prints_default = false;
+    bool sets_data_aside = false;
 };
 
 Result<Settings, std::string> read_settings(const std::string& file) {
@@ -72,6 +73,16 @@ int complain(const std::string& text) {
     return 2;
 }
 
+int set_data_aside(const Settings& settings) {
+    const auto directory = DataDirectory::open(settings.data_directory);
+    if (!directory) return complain(directory.error());
+    const auto where = directory->set_aside();
+    if (!where) return complain(where.error());
+    fmt::print("what was in {} is in {} now; the next start is an empty broker's{}\n", settings.data_directory, *where,
+               settings.peers.empty() ? "" : ", which the others admit and fill");
+    return 0;
+}
+
 int run(const CommandLine& line) {
     if (line.prints_default) {
         fmt::print("{}", default_settings_text());
@@ -83,6 +94,7 @@ int run(const CommandLine& line) {
         fmt::print("{} is a good configuration\n", line.config.empty() ? "none" : line.config);
         return 0;
     }
+    if (line.sets_data_aside) return set_data_aside(*settings);
     std::signal(SIGPIPE, SIG_IGN);
     keep_freed_memory();
     if (const std::string error = share_descriptors(*settings); !error.empty()) return complain(error);
@@ -117,6 +129,10 @@ int main(int argc, char** argv) {
         ->type_name("FILE");
     app.add_flag("--check-config", line.checks_config, "check the configuration and end");
     app.add_flag("--print-default-config", line.prints_default, "print a configuration with every key, and end");
+    app.add_flag(
+        "--rejoin-as-empty", line.sets_data_aside,
+        "set all data aside (in set-aside/ in the data directory) and end: the next start is an empty broker's, "
+        "which its group fills again");
     app.footer(
         "Exit status: 0 stopped as asked, 1 the broker refused to start (its log says why), 2 wrong use, a bad\n"
         "configuration, or an address or directory that cannot be had, 74 observations cannot be written any more.");
