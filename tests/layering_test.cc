@@ -108,6 +108,18 @@ TEST_CASE("no machine includes another, and none includes the broker") {
     }
 }
 
+TEST_CASE("the gateway knows the Kafka wire and the clients' requests alone, and no machine knows it") {
+    const Names known{"protocol/base/", "protocol/clients/", "protocol/kafka/", "protocol/gateway/"};
+    for (const SourceFile& file : source_files({"protocol"})) {
+        const bool is_gateway = file.path.starts_with("protocol/gateway/");
+        for (const Include& include : includes_of(file)) {
+            INFO(include.place << " includes " << include.header);
+            if (is_gateway) REQUIRE((!include.is_own || starts_with_one_of(include.header, known)));
+            if (!is_gateway) REQUIRE_FALSE(include.header.starts_with("protocol/gateway/"));
+        }
+    }
+}
+
 TEST_CASE("headers of the core leave CHECK to their sources") {
     for (const SourceFile& file : source_files({"protocol", "sim", "checker", "scenarios"})) {
         if (!file.path.ends_with(".h")) continue;

@@ -1,6 +1,7 @@
 // Whole schedules: a few seeds of every scenario hold, repeat bit for bit, and do what the standard schedule promises.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <iterator>
 #include <map>
 
 #include "scenarios/fault_counts.h"
@@ -83,8 +84,8 @@ TEST_CASE("faults that wait for their moment meet it: elections, first boots, di
     std::map<std::string, std::int64_t> delivered;
     for (std::uint64_t seed = 1; seed <= 8; ++seed)
         for (const auto& [name, count] : run_plan(generate(scenario, seed), {}).faults) delivered[name] += count;
-    for (const char* name :
-         {"cut_off_at_election", "power_loss_at_first_boot", "stalled_together", "frame_kind_delayed"}) {
+    for (const char* name : {"network.cut_off_at_election", "process.power_loss_at_first_boot", "disk.stalled_together",
+                             "network.late_kind"}) {
         INFO(name);
         REQUIRE(delivered[name] > 0);
     }
@@ -104,6 +105,19 @@ TEST_CASE("results list every fault and every mark by name, in order") {
     REQUIRE(result.faults.size() == names.size());
     for (std::size_t i = 0; i < names.size(); ++i) REQUIRE(result.faults[i].first == names[i]);
     REQUIRE(std::is_sorted(result.marks.begin(), result.marks.end()));
+}
+
+TEST_CASE("a fault is counted under the name by which a scenario asks for it") {
+    const std::vector<std::string> names = counted_fault_names();
+    for (const FaultInfo& info : all_faults()) {
+        INFO(full_name_of(info.kind));
+        REQUIRE(std::count(names.begin(), names.end(), full_name_of(info.kind)) == 1);
+    }
+    std::vector<std::string> others;  // those that a scenario sets the rate of
+    std::ranges::copy_if(names, std::back_inserter(others), [](const auto& name) { return !fault_kind_of(name); });
+    REQUIRE(others == std::vector<std::string>{"disk.crash.directory_entry_lost", "disk.crash.rename_lost",
+                                               "disk.crash.sector_torn", "disk.crash.unsynced_write_lost",
+                                               "disk.crash.writes_reordered"});
 }
 
 TEST_CASE("an event budget that is too small for the schedule is told as a livelock") {
