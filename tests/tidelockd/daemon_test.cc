@@ -2,12 +2,14 @@
 #include <fmt/format.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <filesystem>
 #include <map>
 #include <memory>
 #include <thread>
+#include <vector>
 
 #include "protocol/storage/record_batch.h"
 #include "tests/brokers/brokers.h"
@@ -170,6 +172,21 @@ TEST_CASE("what is no request, or too large a one, costs its own connection and 
                               "GET /",
                               8)));  // another protocol
     CHECK(other.call<kafka::ApiVersionsResponse>(kafka::ApiVersionsRequest{}, 3));
+}
+
+TEST_CASE("clients that fill the memory for requests lose their connections, and others are served") {
+    Brokers brokers(1, R"("MaxBufferedBytes": 4194304)");
+    REQUIRE(brokers.leader() == 1);
+    const std::string begun = std::string("\x00\x3f\xff\xff", 4) + std::string(1'500'000, 'x');
+    std::vector<std::unique_ptr<KafkaClient>> hoarders;
+    for (int i = 0; i < 4; ++i) {
+        hoarders.push_back(std::make_unique<KafkaClient>(brokers.port(1)));
+        hoarders.back()->write(std::as_bytes(std::span(begun)));
+    }
+    KafkaClient other(brokers.port(1));
+    CHECK(other.call<kafka::ApiVersionsResponse>(kafka::ApiVersionsRequest{}, 3));
+    const auto ended = std::ranges::count_if(hoarders, [](const auto& client) { return client->is_ended(); });
+    CHECK(ended == 2);
 }
 
 }  // namespace tidelock::tests

@@ -156,7 +156,8 @@ HttpAnswer Daemon::on_operator_request(const HttpRequest& request) {
         return is_ready ? plain(200, "ok\n") : plain(503, "no leader is known, or it does not serve yet\n");
     }
     const PeerCounters* peers = settings_.peers.empty() ? nullptr : &peers_->counters();
-    const MetricsView view{broker, clients_.counters(), clients_.connection_count(), peers, loop_.files().counters()};
+    const MetricsView view{broker, clients_.counters(),     clients_.connection_count(), clients_.buffered_bytes(),
+                           peers,  loop_.files().counters()};
     if (request.path == "/metrics")
         return {200, "text/plain; version=0.0.4; charset=utf-8", metrics_.to_prometheus(view)};
     if (request.path == "/stats") return json(metrics_.to_json(view));

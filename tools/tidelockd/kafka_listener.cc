@@ -39,6 +39,7 @@ class KafkaListener::Client : public std::enable_shared_from_this<Client> {
             unsent_bytes_ += part.size();
             unsent_.push_back(part);
         }
+        account();
         if (!is_writing_) {
             last_written_ = std::chrono::steady_clock::now();
             write();
@@ -57,6 +58,7 @@ class KafkaListener::Client : public std::enable_shared_from_this<Client> {
         ErrorCode ignored;
         socket_.shutdown(tcp::socket::shutdown_both, ignored);
         socket_.close(ignored);
+        account();
     }
 
     [[nodiscard]] bool is_overdue(std::chrono::steady_clock::time_point now) const {
@@ -68,6 +70,7 @@ class KafkaListener::Client : public std::enable_shared_from_this<Client> {
         if (is_paused_ || (!has_part_of_frame() && waits_for_answer())) return false;
         return now - last_heard_ > std::chrono::nanoseconds(patience.value);
     }
+    [[nodiscard]] std::size_t buffered_bytes() const { return buffered_bytes_; }
     [[nodiscard]] std::string peer() const { return peer_; }
     void set_peer(std::string peer) { peer_ = std::move(peer); }
 
@@ -79,6 +82,12 @@ class KafkaListener::Client : public std::enable_shared_from_this<Client> {
         return at != connections.end() && !at->second.pending.empty();
     }
     [[nodiscard]] bool may_read() const { return is_open_ && !is_paused_ && !is_reading_ && has_room_for_answers(); }
+    /// After each change of what is held here.
+    void account() {
+        const std::size_t now = is_open_ ? unread_.size() + unsent_bytes_ : 0;
+        listener_.buffered_bytes_ += now - buffered_bytes_;  // unsigned: it falls as it rises
+        buffered_bytes_ = now;
+    }
     void read_if_wanted() {
         if (may_read() && !unread_.empty()) take_frames();
         if (may_read()) read();
@@ -103,7 +112,9 @@ class KafkaListener::Client : public std::enable_shared_from_this<Client> {
         if (unread_.empty()) last_heard_ = std::chrono::steady_clock::now();
         unread_.insert(unread_.end(), arrived.begin(), arrived.begin() + static_cast<std::ptrdiff_t>(count));
         listener_.counters_.bytes_in += count;
+        account();
         read_if_wanted();
+        listener_.shed_load();
     }
 
     [[nodiscard]] bool has_room_for_answers() const {
@@ -132,6 +143,7 @@ class KafkaListener::Client : public std::enable_shared_from_this<Client> {
         is_taking_ = false;
         unread_.erase(unread_.begin(), unread_.begin() + static_cast<std::ptrdiff_t>(at));
         if (unread_.empty()) unread_ = {};
+        account();
     }
 
     /// As much as the client takes now: every byte it takes is progress, however slow its link.
@@ -159,6 +171,7 @@ class KafkaListener::Client : public std::enable_shared_from_this<Client> {
             unsent_.pop_front();
         }
         if (count > 0) unsent_.front() = unsent_.front().slice(count, unsent_.front().size() - count);
+        account();
     }
 
     /// The connection is over from this side or the other; the broker hears of it.
@@ -176,6 +189,7 @@ class KafkaListener::Client : public std::enable_shared_from_this<Client> {
     std::vector<std::byte> unread_;
     std::deque<Bytes> unsent_;
     std::size_t unsent_bytes_ = 0;
+    std::size_t buffered_bytes_ = 0;  // as the listener has counted it
     std::chrono::steady_clock::time_point last_heard_;
     std::chrono::steady_clock::time_point last_written_;
     bool is_open_ = true;
@@ -273,6 +287,17 @@ void KafkaListener::forget(ConnectionId connection) {
     if (clients_.erase(connection) > 0) loop_.on_client_closed(connection);
 }
 
+/// Nobody is made to wait for those who hold much and take or send nothing: the one who holds the most goes.
+void KafkaListener::shed_load() {
+    while (buffered_bytes_ > static_cast<std::size_t>(settings_.buffered_bytes_max)) {
+        const auto largest =
+            std::ranges::max_element(clients_, {}, [](const auto& client) { return client.second->buffered_bytes(); });
+        if (largest == clients_.end()) return;
+        ++counters_.shed;
+        close(largest->first, "Server.MaxBufferedBytes is reached, and no client holds more of it than this one");
+    }
+}
+
 void KafkaListener::look_at_idle() {
     idle_.expires_after(kIdleLook);
     idle_.async_wait([this](const ErrorCode& error) {
@@ -292,6 +317,7 @@ void KafkaListener::look_at_idle() {
 void KafkaListener::send(const gateway::SendFrame& frame) {
     if (on_answered_) on_answered_(frame.api, frame.took);
     if (const auto client = find(frame.connection)) client->send(frame.frame);
+    shed_load();
 }
 
 void KafkaListener::close(ConnectionId connection, const std::string& why) {

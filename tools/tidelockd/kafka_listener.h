@@ -1,6 +1,6 @@
 /// Kafka clients on TCP: accepts them, cuts their bytes into frames and writes their answers, within bounds: so many
-/// connections, so much of a request before it is complete, so much unsent. A client that is slow, silent or malformed
-/// costs itself its connection, nobody else.
+/// connections, so much of a request before it is complete, so much unsent, and of both so much in all. A client that
+/// is slow, silent or malformed costs itself its connection, nobody else.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -24,6 +24,7 @@ struct ClientCounters {
     std::uint64_t refused = 0;  // too many connections, or no descriptor left
     std::uint64_t malformed = 0;
     std::uint64_t timed_out = 0;
+    std::uint64_t shed = 0;  // so that all of them together hold no more than they may
     std::uint64_t bytes_in = 0;
     std::uint64_t bytes_out = 0;
 };
@@ -50,6 +51,8 @@ class KafkaListener final : public ClientSender {
     void resume(ConnectionId connection) override;
 
     [[nodiscard]] std::size_t connection_count() const { return clients_.size(); }
+    /// Parts of requests and unsent answers of all clients.
+    [[nodiscard]] std::size_t buffered_bytes() const { return buffered_bytes_; }
     [[nodiscard]] const ClientCounters& counters() const { return counters_; }
 
   private:
@@ -61,6 +64,7 @@ class KafkaListener final : public ClientSender {
     void on_accept_failed(const boost::system::error_code& error);
     [[nodiscard]] std::shared_ptr<Client> find(ConnectionId connection) const;
     void forget(ConnectionId connection);
+    void shed_load();
     void look_at_idle();
 
     boost::asio::io_context& io_;
@@ -73,6 +77,7 @@ class KafkaListener final : public ClientSender {
     std::vector<std::byte> arrived_;  // what one read has brought, of any client
     std::map<ConnectionId, std::shared_ptr<Client>> clients_;
     std::uint64_t last_id_ = 0;
+    std::size_t buffered_bytes_ = 0;
     ClientCounters counters_;
     OnAnswered on_answered_;
 };

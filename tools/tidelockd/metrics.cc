@@ -192,6 +192,9 @@ std::string Metrics::to_prometheus(const MetricsView& view) const {
     gauge(out, "tidelock_client_connections", "Open connections of clients", view.connection_count);
     counter(out, "tidelock_client_connections_accepted_total", "Connections taken", view.clients.accepted);
     counter(out, "tidelock_client_connections_refused_total", "Connections not taken", view.clients.refused);
+    counter(out, "tidelock_client_connections_shed_total", "Connections ended as all clients together held too much",
+            view.clients.shed);
+    gauge(out, "tidelock_client_buffered_bytes", "Parts of requests and unsent answers", view.client_buffered_bytes);
     counter(out, "tidelock_client_malformed_total", "Connections ended for what was no request",
             view.clients.malformed);
     counter(out, "tidelock_client_timeouts_total", "Connections ended for silence", view.clients.timed_out);

@@ -34,6 +34,7 @@ struct MetricsView {
     const broker::Broker& broker;
     const ClientCounters& clients;
     std::size_t connection_count = 0;
+    std::size_t client_buffered_bytes = 0;
     const PeerCounters* peers = nullptr;  // null: a broker alone
     FileCounters files;
 };

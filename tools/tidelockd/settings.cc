@@ -217,6 +217,8 @@ void read_limits(ObjectReader& server, Settings& settings) {
     settings.connections_max = static_cast<std::int32_t>(integer(server, "MaxConnections", {1, 1'000'000}, 10'000));
     settings.request_bytes_max =
         static_cast<std::int32_t>(integer(server, "MaxRequestBytes", {1'024, 1 << 30}, 100 << 20));
+    settings.buffered_bytes_max =
+        integer(server, "MaxBufferedBytes", {1 << 20, std::int64_t{1} << 40}, settings.buffered_bytes_max);
     settings.broker.batch_bytes_max =
         static_cast<std::int32_t>(integer(server, "MaxBatchBytes", {1'024, 256 << 20}, 1 << 20));
     settings.idle_timeout = seconds(integer(server, "IdleSeconds", {10, 86'400}, 600));
@@ -232,6 +234,8 @@ void read_limits(ObjectReader& server, Settings& settings) {
         server.complain("MaxBatchBytes", "is above 33554432, more than brokers send to each other at once");
     if (settings.request_bytes_max < settings.broker.batch_bytes_max)
         server.complain("MaxRequestBytes", "is below MaxBatchBytes");
+    if (settings.buffered_bytes_max < settings.request_bytes_max)
+        server.complain("MaxBufferedBytes", "is below MaxRequestBytes");
 }
 
 void read_server(ObjectReader& root, Settings& settings, bool& has_failover) {
@@ -357,6 +361,7 @@ std::string default_settings_text() {
     "DefaultPartitions": 1,             // of topics for which nobody says how many
     "MaxConnections": 10000,
     "MaxRequestBytes": 104857600,       // a larger request ends its connection
+    "MaxBufferedBytes": 536870912,      // unread and unsent, of all clients: beyond it whoever holds most is let go
     "MaxBatchBytes": 1048576,
     "SegmentBytes": 67108864,
     "IdleSeconds": 600,                 // a client silent for so long is let go

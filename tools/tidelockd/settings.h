@@ -55,6 +55,7 @@ struct Settings {
 
     std::int32_t connections_max = 10'000;
     std::int32_t request_bytes_max = 100 << 20;   // a larger frame ends its connection, unread
+    std::int64_t buffered_bytes_max = 512 << 20;  // of all clients together: whoever holds the most is let go
     std::int64_t answer_bytes_max = 64 << 20;     // unsent, a connection; it is not read from meanwhile
     Duration idle_timeout = seconds(600);         // a client that says nothing for so long is let go
     Duration slow_request_timeout = seconds(60);  // a frame begun has to be complete by then
