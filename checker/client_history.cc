@@ -109,9 +109,12 @@ void ClientHistory::judge_send_order(const ClientCall& call, const ProduceCall& 
 
 void ClientHistory::judge_acked_offset(const ClientCall& call, Offset offset, Value& value, ViolationLog& log,
                                        const ExcusedLosses& excused) {
-    const Offset before = value.acked_offset;
-    if (before.value < 0) ++acknowledged_records_;
+    const std::uint32_t life = partitions_[value.partition].life;
+    // Who writes by name may send to the topic's next life what the last one had taken: it is new there.
+    const Offset before = value.acked_life == life ? value.acked_offset : Offset(-1);
+    if (value.acked_offset.value < 0) ++acknowledged_records_;
     value.acked_offset = offset;
+    value.acked_life = life;
     // A producer that was forgotten is taken for a new one.
     if (before.value < 0 || before == offset || !value.is_idempotent || excused.producers) return;
     if (excused.has_forgotten(partitions_[value.partition].id, value.producer_id)) return;

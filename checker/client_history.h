@@ -57,6 +57,7 @@ class ClientHistory {
         std::uint32_t partition = 0;       // it was sent to
         std::uint32_t read_partition = 0;  // it was read from
         std::uint32_t read_life = 0;
+        std::uint32_t acked_life = 0;
         std::int32_t attempts = 0;
         bool has_failed_only = true;  // every attempt failed for sure
         bool is_idempotent = true;    // every attempt by one producer session

@@ -288,6 +288,15 @@ TEST_CASE("V21: a value is there once, unless its producer could not know") {
         story.produce(0xa, 0).produce(0xa, 1);
         REQUIRE_THAT(story.message(), Contains("duplicate") && Contains("offset 1, after offset 0"));
     }
+    SECTION("acknowledged in two lives of a topic, as who writes by name may be") {
+        story.produce(0xb, 0).produce(0xa, 1);
+        story.call(DeleteTopicCall{ClientTopic(1)}).call(CreateTopicCall{ClientTopic(1), 1}).produce(0xa, 0);
+        REQUIRE(story.is_clean());
+        SECTION("and once more in the second") {
+            story.produce(0xa, 1);
+            REQUIRE_THAT(story.message(), Contains("duplicate") && Contains("offset 1, after offset 0"));
+        }
+    }
     SECTION("acknowledged twice at one offset") {
         story.produce(0xa, 0).produce(0xb, 1).produce(0xa, 0);
         REQUIRE(story.end({at(0, 0xa), at(1, 0xb)}).is_clean());
