@@ -129,6 +129,8 @@ class Nemesis {
     void on_observation(BrokerId broker, const broker::Observation& observation);
     void on_death(BrokerId broker);
     void arm_power_loss(const PlannedFault& fault, sim::Rng& random);
+    /// Power goes once when the broker, down now, next writes a state file, or anything.
+    void arm_on_the_way_up(const PlannedFault& fault, BrokerId victim, sim::Rng& random);
     void on_file_effect(BrokerId broker, const storage::FileEffect& effect);
     void strike_power(ArmedPowerLoss armed);
     void take_power(ArmedPowerLoss& armed);
@@ -154,6 +156,7 @@ class Nemesis {
     void limit_rate(const PlannedFault& fault, sim::FaultKind kind, std::uint32_t per_million);
     void rot(const PlannedFault& fault, BrokerId victim, sim::Rng& random);
     void rot_at_restart(const PlannedFault& fault, BrokerId victim, sim::Rng& random);
+    void rot_state_at_restart(const PlannedFault& fault, BrokerId victim, sim::Rng& random);
     bool empty(const PlannedFault& fault, BrokerId victim);
 
     void freeze_minority();

@@ -274,10 +274,10 @@ void Nemesis::rot_at_restart(const PlannedFault& fault, BrokerId victim, sim::Rn
     if (!cluster_.kill(victim)) return withhold(fault, "it is down");
     sim::Disk& disk = world_.host(host_of(victim)).disk();
     trace(fault, fmt::format("{} bits on broker {}", fault.size, victim.value));
-    const std::uint64_t where = random.below(3);
+    const std::uint64_t where = random.below(4);
+    if (where == 3) return rot_state_at_restart(fault, victim, random);
     const std::string folder = folder_of(last_promised_[static_cast<std::size_t>(victim.value - 1)]);
     const sim::RecentBytes last_batch{folder, ".log", kLastBatchBytes};
-    // The state files have two copies each: little comes of their rot.
     const std::string_view prefix = where == 0 ? "checkpoint." : "";
     bool is_rotten = false;
     for (std::int64_t i = 0; i < fault.size; ++i) {
@@ -287,6 +287,22 @@ void Nemesis::rot_at_restart(const PlannedFault& fault, BrokerId victim, sim::Rn
         is_rotten = is_hit || is_rotten;
     }
     if (is_rotten) cluster_.count_fault(fault.kind);
+    later(milliseconds(fault.duration_ms), [this, victim] { cluster_.restart(victim); });
+}
+
+/// State files have two copies each, and only what strikes both is felt. What was lost is written anew on the way up,
+/// in an order that counts: half the time the power goes meanwhile.
+void Nemesis::rot_state_at_restart(const PlannedFault& fault, BrokerId victim, sim::Rng& random) {
+    constexpr std::string_view kStateFiles[] = {"topics.", "topics.", "raft.", "identity."};
+    sim::Disk& disk = world_.host(host_of(victim)).disk();
+    const std::string file(kStateFiles[random.below(std::size(kStateFiles))]);
+    bool is_rotten = false;
+    for (const char* copy : {"a", "b"}) {
+        const bool is_hit = disk.rot_random(random, file + copy);
+        is_rotten = is_hit || is_rotten;
+    }
+    if (is_rotten) cluster_.count_fault(fault.kind);
+    if (is_rotten && random.below(2) == 0) arm_on_the_way_up(fault, victim, random);
     later(milliseconds(fault.duration_ms), [this, victim] { cluster_.restart(victim); });
 }
 

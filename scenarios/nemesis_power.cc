@@ -94,6 +94,19 @@ void Nemesis::arm_power_loss(const PlannedFault& fault, sim::Rng& random) {
     armed_power_.push_back(armed);
 }
 
+void Nemesis::arm_on_the_way_up(const PlannedFault& fault, BrokerId victim, sim::Rng& random) {
+    constexpr FileDeed kDeeds[] = {FileDeed::kIdentityWrite, FileDeed::kTopicsWrite, FileDeed::kRaftWrite,
+                                   FileDeed::kAnything};
+    ArmedPowerLoss armed{};
+    armed.fault = &fault;
+    armed.broker = victim;
+    armed.deed = kDeeds[random.below(std::size(kDeeds))];
+    armed.occurrences_left = 1 + random.below(armed.deed == FileDeed::kAnything ? 20 : 2);
+    armed.strikes_left = 1;
+    armed.random = random;
+    armed_power_.push_back(armed);
+}
+
 void Nemesis::on_file_effect(BrokerId broker, const storage::FileEffect& effect) {
     for (std::size_t i = 0; i < armed_power_.size(); ++i) {
         ArmedPowerLoss& armed = armed_power_[i];
@@ -129,7 +142,7 @@ void Nemesis::take_power(ArmedPowerLoss& armed) {
     trace(*armed.fault, fmt::format("takes {} brokers, broker {} at: {}", victims.size(), armed.broker.value,
                                     kDeedNames[static_cast<std::size_t>(armed.deed)]));
     cluster_.lose_power(victims);
-    cluster_.count_fault(armed.fault->kind);
+    if (armed.fault->kind != FaultKind::kBitRotAtRestart) cluster_.count_fault(armed.fault->kind);  // told already
     for (const BrokerId victim : victims) {
         const std::int64_t downtime_ms = armed.fault->duration_ms * armed.random.between(50, 150) / 100;
         later(milliseconds(downtime_ms), [this, victim] { cluster_.restart(victim); });
