@@ -23,6 +23,7 @@ constexpr kafka::Version kStaticJoins = 9;
 constexpr kafka::Version kStaticMembers = 3;
 constexpr kafka::Version kStaticCommits = 7;
 constexpr kafka::Version kCreatesWithDefaults = 4;
+constexpr kafka::Version kLooksUpTimes = 1;
 constexpr std::int64_t kEarliest = -2;
 constexpr std::int64_t kLatest = -1;
 
@@ -41,9 +42,11 @@ struct FirstVersion {
         return r.partition.topic_id.value == 0 ? std::nullopt : std::optional<kafka::Version>(0);
     }
     std::optional<kafka::Version> operator()(const clients::ListOffsetsRequest& r) const {
+        if (r.at == clients::OffsetAt::kTimestamp) return kLooksUpTimes;
         const bool has_word = r.at == clients::OffsetAt::kLogStart || r.at == clients::OffsetAt::kHighWatermark;
         return has_word ? std::optional<kafka::Version>(0) : std::nullopt;
     }
+    std::optional<kafka::Version> operator()(const clients::EpochEndRequest&) const { return 0; }
     std::optional<kafka::Version> operator()(const clients::MetadataRequest& r) const {
         return r.topics.empty() ? std::optional(kMetadataWithIds) : std::nullopt;
     }
@@ -112,8 +115,17 @@ struct ToKafka {
     kafka::RequestBody operator()(const clients::ListOffsetsRequest& r) const {
         kafka::ListOffsetsPartition partition;
         partition.partition_index = r.partition.partition;
-        partition.timestamp = r.at == clients::OffsetAt::kLogStart ? kEarliest : kLatest;
+        const bool is_start = r.at == clients::OffsetAt::kLogStart;
+        partition.timestamp = r.at == clients::OffsetAt::kTimestamp ? r.timestamp_ms : is_start ? kEarliest : kLatest;
         kafka::ListOffsetsRequest request;
+        request.topics = {{r.partition.topic, {partition}}};
+        return request;
+    }
+    kafka::RequestBody operator()(const clients::EpochEndRequest& r) const {
+        kafka::EpochPartition partition;
+        partition.partition = r.partition.partition;
+        partition.leader_epoch = r.leader_epoch;
+        kafka::OffsetForLeaderEpochRequest request;
         request.topics = {{r.partition.topic, {partition}}};
         return request;
     }
@@ -278,6 +290,7 @@ C from_kafka(K error, const clients::RequestBody& asked) {
         {K::kInvalidGroupId, C::kInvalidGroup},
         {K::kFencedLeaderEpoch, C::kFencedLeaderEpoch},
         {K::kUnknownLeaderEpoch, C::kUnknownLeaderEpoch},
+        {K::kOffsetNotAvailable, C::kOffsetNotAvailable},
     };
     for (const auto& [kafka_error, ours] : kSame)
         if (kafka_error == error) return ours;
@@ -334,6 +347,16 @@ struct ToAnswer {
         if (const auto* result = told != nullptr ? only(told->topics) : nullptr) {
             answer.error = said(result->error_code);
             answer.offset = result->offset;
+        }
+        return answer;
+    }
+    clients::AnswerBody operator()(const clients::EpochEndRequest&) const {
+        clients::EpochEndAnswer answer;
+        answer.error = C::kUnknownServerError;
+        const auto* told = response<kafka::OffsetForLeaderEpochResponse>();
+        if (const auto* result = told != nullptr ? only(told->topics) : nullptr) {
+            answer.error = said(result->error_code);
+            answer.end_offset = result->end_offset;
         }
         return answer;
     }

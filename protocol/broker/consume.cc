@@ -187,8 +187,11 @@ void on_list_offsets(Step& step, const ClientRef& client, const clients::Request
         return begin_time_lookup(step, client, *tp, list);
     body.leader_epoch = broker.leading->leader_epoch;
     const bool wants_start = list.at == clients::OffsetAt::kLogStart;
-    body.offset =
-        wants_start ? broker.logs.view(*tp)->log_start_offset : broker.partitions.at(*tp).high_watermark.read_bound();
+    Partition& partition = broker.partitions.at(*tp);
+    // More may be confirmed, and have been shown, than this leader knows yet: no end is told that may be below that.
+    if (!wants_start && partition.high_watermark.value() < partition.epoch_start_offset)
+        return refuse(step, client, request, ErrorCode::kOffsetNotAvailable);
+    body.offset = wants_start ? broker.logs.view(*tp)->log_start_offset : partition.high_watermark.read_bound();
     BoundsTold told{*tp, body.leader_epoch, std::nullopt, std::nullopt};
     (wants_start ? told.log_start_offset : told.high_watermark) = body.offset;
     observe(step, told);

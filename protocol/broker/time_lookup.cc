@@ -49,7 +49,17 @@ bool take_batch(TimeRead& lookup, const storage::BatchView& batch, Offset from) 
     return false;
 }
 
-void answer_lookup(Step& step, const TimeRead& lookup) {
+void fail_lookup(Step& step, const TimeRead& lookup, ErrorCode error) {
+    clients::ListOffsetsAnswer body;
+    body.error = error;
+    answer(step, lookup.client, body);
+}
+
+/// That there is none, or no newer one, is known to a leader that looked at all that may be confirmed (KIP-207).
+void answer_lookup(Step& step, TopicPartition tp, const TimeRead& lookup) {
+    const bool is_over = lookup.found && !lookup.wants_newest;
+    if (!is_over && lookup.up_to < step.broker.partitions.at(tp).epoch_start_offset)
+        return fail_lookup(step, lookup, ErrorCode::kOffsetNotAvailable);
     clients::ListOffsetsAnswer body;
     body.leader_epoch = lookup.leader_epoch;
     if (lookup.found) {
@@ -59,16 +69,10 @@ void answer_lookup(Step& step, const TimeRead& lookup) {
     answer_when_confirmed(step, lookup.client, body);
 }
 
-void fail_lookup(Step& step, const TimeRead& lookup, ErrorCode error) {
-    clients::ListOffsetsAnswer body;
-    body.error = error;
-    answer(step, lookup.client, body);
-}
-
 void look_from(Step& step, TopicPartition tp, const TimeRead& lookup, Offset from) {
     Broker& broker = step.broker;
     const auto place = broker.logs.place_to_look(tp, from, lookup.wanted_ms);
-    if (!place || *place >= lookup.up_to) return answer_lookup(step, lookup);
+    if (!place || *place >= lookup.up_to) return answer_lookup(step, tp, lookup);
     if (broker.reads.size() >= static_cast<std::size_t>(broker.config.parked_fetches_max))
         return fail_lookup(step, lookup, ErrorCode::kThrottled);
     const storage::ReadId id = note_read(step, lookup);
@@ -103,9 +107,9 @@ void on_time_read(Step& step, const TimeRead& lookup, TopicPartition tp, const s
     CHECK(batches.has_value());
     TimeRead next = lookup;
     for (const storage::BatchView& batch : *batches) {
-        if (take_batch(next, batch, view->log_start_offset)) return answer_lookup(step, next);
+        if (take_batch(next, batch, view->log_start_offset)) return answer_lookup(step, tp, next);
     }
-    if (read->batches.empty()) return answer_lookup(step, next);  // the next batch passes the high watermark
+    if (read->batches.empty()) return answer_lookup(step, tp, next);  // the next batch passes the high watermark
     look_from(step, tp, next, read->next_offset);
 }
 

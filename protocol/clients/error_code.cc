@@ -46,6 +46,7 @@ constexpr ErrorTraits kTraits[] = {
     {"ERR_INVALID_GROUP", false, false},
     {"ERR_FENCED_LEADER_EPOCH", true, false},
     {"ERR_UNKNOWN_LEADER_EPOCH", true, false},
+    {"ERR_OFFSET_NOT_AVAILABLE", true, false},
 };
 constexpr std::int16_t kLast = static_cast<std::int16_t>(kLastErrorCode);
 static_assert(std::size(kTraits) == kLast + 1);

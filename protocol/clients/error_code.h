@@ -48,8 +48,9 @@ enum class ErrorCode : std::int16_t {
     kInvalidGroup = 36,
     kFencedLeaderEpoch = 37,   // the client knows of an older leader than this (KIP-320)
     kUnknownLeaderEpoch = 38,  // the client knows of a newer leader than this
+    kOffsetNotAvailable = 39,  // a new leader does not know yet how far records are confirmed (KIP-207)
 };
-inline constexpr ErrorCode kLastErrorCode = ErrorCode::kUnknownLeaderEpoch;
+inline constexpr ErrorCode kLastErrorCode = ErrorCode::kOffsetNotAvailable;
 
 /// What a client may conclude from an error.
 struct ErrorTraits {

@@ -62,6 +62,7 @@ constexpr Row kRows[] = {
     everywhere(C::kInvalidGroup, K::kInvalidGroupId),
     everywhere(C::kFencedLeaderEpoch, K::kFencedLeaderEpoch),
     everywhere(C::kUnknownLeaderEpoch, K::kUnknownLeaderEpoch),
+    everywhere(C::kOffsetNotAvailable, K::kOffsetNotAvailable),
 };
 
 constexpr bool are_rows_in_order() {

@@ -7,6 +7,8 @@
 namespace tidelock::gateway {
 namespace {
 
+constexpr kafka::Version kKnowsOffsetNotAvailable = 5;
+
 clients::OffsetAt place_of(const kafka::ListOffsetsRequest& request, std::int64_t timestamp) {
     if (timestamp == kafka::kEarliestOffset) return clients::OffsetAt::kLogStart;
     if (timestamp == kafka::kMaxTimestampOffset) return clients::OffsetAt::kMaxTimestamp;
@@ -39,6 +41,10 @@ void ask(Call& call, kafka::ListOffsetsRequest& request) {
 void take(Call& call, Slot slot, const clients::Answer& answer, const kafka::ListOffsetsRequest& /*request*/) {
     auto& result = answer_of<kafka::ListOffsetsResponse>(call).topics[slot.outer].partitions[slot.inner];
     result.error_code = kafka_error(clients::error_of(answer), AskedOf::kPartition);
+    // Clients of before know no word for it; what they know makes them ask again as well (KIP-207).
+    const bool is_word_known = call.pending.request.version >= kKnowsOffsetNotAvailable;
+    if (result.error_code == kafka::ErrorCode::kOffsetNotAvailable && !is_word_known)
+        result.error_code = kafka::ErrorCode::kLeaderNotAvailable;
     const auto* listed = std::get_if<clients::ListOffsetsAnswer>(&answer.body);
     if (listed == nullptr || listed->error != clients::ErrorCode::kNone) return;
     result.offset = listed->offset;

@@ -78,6 +78,8 @@ void Bench::carry_out(std::int32_t id, const Effect& effect) {
         coming_.push_back(Coming{to, PeerMessageReceived{BrokerId(id), std::move(message)}});
     } else if (const auto* answer = std::get_if<AnswerClient>(&effect)) {
         answers_[answer->answer.correlation_id.value] = answer->answer;
+    } else if (std::holds_alternative<CloseClients>(effect)) {
+        ++node.closings;
     } else if (const auto* timer = std::get_if<SetTimer>(&effect)) {
         // Later brokers are later, so that the first one stands alone.
         const std::int64_t late = std::min<std::int64_t>(timer->max.value - timer->min.value, (id - 1) * 90'000'000L);

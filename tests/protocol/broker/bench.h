@@ -68,6 +68,8 @@ class Bench {
     [[nodiscard]] const Broker& at(std::int32_t id) const { return *nodes_.at(id).broker; }
     /// Why the broker refused to start, or to go on; empty: it did not.
     [[nodiscard]] const std::string& refusal(std::int32_t id) const { return nodes_.at(id).refusal; }
+    /// How often it has closed all its clients' connections, in this life and those before.
+    [[nodiscard]] int closings(std::int32_t id) const { return nodes_.at(id).closings; }
     /// The broker that serves; 0: none, or two.
     [[nodiscard]] std::int32_t serving() const;
     /// Whether every broker is in the serving one's committed set.
@@ -88,6 +90,7 @@ class Bench {
         std::set<storage::FileOwner> held_owners;
         std::vector<storage::FileEvent> held;
         bool holds_reads = false;
+        int closings = 0;
         bool is_full = false;
         bool fails_directory_syncs = false;
         std::string refusal;

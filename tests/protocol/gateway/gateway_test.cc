@@ -215,6 +215,22 @@ TEST_CASE("errors of a fetch are those that consumers know to retry") {
     }
 }
 
+TEST_CASE("KIP-207: an end that is not known yet is told as the client's version can say it, to be asked for again") {
+    for (const kafka::Version version : {kafka::Version(4), kafka::Version(5)}) {
+        Door door;
+        kafka::ListOffsetsRequest list;
+        list.topics = {{"t", {{PartitionIndex(0), kafka::kNoLeaderEpoch, kafka::kLatestOffset}}}};
+        door.ask(list, version);
+        const auto [asked, body] = door.next<clients::ListOffsetsRequest>();
+        clients::ListOffsetsAnswer answer;
+        answer.error = clients::ErrorCode::kOffsetNotAvailable;
+        door.answer(asked, answer);
+        const auto told = door.answered<kafka::ListOffsetsResponse>(kafka::ApiKey::kListOffsets, version);
+        CHECK(told.topics[0].partitions[0].error_code ==
+              (version < 5 ? kafka::ErrorCode::kLeaderNotAvailable : kafka::ErrorCode::kOffsetNotAvailable));
+    }
+}
+
 TEST_CASE("a fetch that finds nothing waits once for all its partitions, then reads anew") {
     Door door;
     door.ask(fetch_of({0, 1}), 11);
