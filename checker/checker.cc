@@ -296,6 +296,8 @@ struct Checker::CallHearing {
     void operator()(const CreateTopicCall& o) const { parts.client_history.judge(call, o); }
     void operator()(const GrowTopicCall& o) const { parts.client_history.judge(call, o); }
     void operator()(const ListOffsetsCall& o) const { parts.client_history.judge(call, o, parts.log, excused); }
+    void operator()(const TimeLookupCall& o) const { parts.client_history.judge(call, o, parts.log, excused); }
+    void operator()(const EpochEndCall& o) const { parts.client_history.judge(call, o, parts.log, excused); }
     void operator()(const InitProducerIdCall& o) const {
         if (!excused.producers) parts.producer_order.judge(call, o, parts.log);
     }

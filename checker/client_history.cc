@@ -331,6 +331,38 @@ void ClientHistory::judge(const ClientCall& call, const ListOffsetsCall& list, V
                     (after - 1)->returned_ns));
 }
 
+/// What it had read is there as long as the log does not start past it.
+void ClientHistory::judge(const ClientCall& call, const TimeLookupCall& lookup, ViolationLog& log,
+                          const ExcusedLosses& excused) {
+    if (call.outcome != Outcome::kOk || excused.contains(lookup.partition)) return;
+    const Partition& partition = partitions_[partition_of(lookup.partition)];
+    const bool is_of_this_life = lookup.read_since_ns > partition.judged_from_ns;
+    if (partition.is_uncertain || !is_of_this_life) return;
+    const bool is_passed_over =
+        (!lookup.offset || *lookup.offset > lookup.first_read) && lookup.log_start <= lookup.first_read;
+    if (!lookup.is_too_early && !is_passed_over) return;
+    log.report(kThis, call.returned_ns,
+               fmt::format(
+                   "wrong offset for a time: {} asked {} for records since {} ms and was told {}, but had read "
+                   "{} there",
+                   text_of(call), text_of(lookup.partition), lookup.timestamp_ms,
+                   lookup.offset ? fmt::format("offset {}", lookup.offset->value) : "none",
+                   lookup.is_too_early ? "an older record" : fmt::format("one at offset {}", lookup.first_read.value)));
+}
+
+void ClientHistory::judge(const ClientCall& call, const EpochEndCall& asked, ViolationLog& log,
+                          const ExcusedLosses& excused) {
+    if (call.outcome != Outcome::kOk || excused.contains(asked.partition)) return;
+    const Partition& partition = partitions_[partition_of(asked.partition)];
+    if (partition.is_uncertain || asked.read_since_ns <= partition.judged_from_ns) return;
+    if (asked.end >= asked.position) return;
+    log.report(
+        kThis, call.returned_ns,
+        fmt::format("read records are told to be cut: {} was told that the epoch of what it read last of {} ended "
+                    "at offset {}, but had read up to {} (KIP-320)",
+                    text_of(call), text_of(asked.partition), asked.end.value, asked.position.value));
+}
+
 // --- the end ------------------------------------------------------------------------------------------------------
 
 /// L7: a log start that somebody was told of holds over failovers.

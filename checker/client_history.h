@@ -22,6 +22,8 @@ class ClientHistory {
     void judge(const ClientCall& call, const ProduceCall& produce, ViolationLog& log, const ExcusedLosses& excused);
     void judge(const ClientCall& call, const FetchCall& fetch, ViolationLog& log, const ExcusedLosses& excused);
     void judge(const ClientCall& call, const ListOffsetsCall& list, ViolationLog& log, const ExcusedLosses& excused);
+    void judge(const ClientCall& call, const TimeLookupCall& lookup, ViolationLog& log, const ExcusedLosses& excused);
+    void judge(const ClientCall& call, const EpochEndCall& asked, ViolationLog& log, const ExcusedLosses& excused);
     void judge(const ClientCall& call, const CreateTopicCall& creation);
     void judge(const ClientCall& call, const GrowTopicCall& growth);
     void judge(const ClientCall& call, const DeleteTopicCall& deletion);

@@ -134,6 +134,23 @@ struct ListOffsetsCall {
     bool earliest;
     Offset offset;
 };
+/// Where are the records that are not older than a time? Judged by what the client had read itself.
+struct TimeLookupCall {
+    ClientPartition partition;
+    std::int64_t timestamp_ms;
+    Offset first_read;               // the first record that it had read and that is not older
+    std::int64_t read_since_ns;      // when it began to read what it judges by
+    bool is_too_early = false;       // the record at `offset` is older: it had read that one too
+    std::optional<Offset> offset{};  // as told; empty: told that there is none
+    Offset log_start{};              // as told afterwards: what is at and past it was there
+};
+/// Where did the epoch end of which the last record before `position` is, that the client had read (KIP-320)?
+struct EpochEndCall {
+    ClientPartition partition;
+    Offset position;
+    std::int64_t read_since_ns;  // when it read that record
+    Offset end{};                // as told, exclusive
+};
 
 struct ClientCall {
     ClientId client;
@@ -143,7 +160,7 @@ struct ClientCall {
     Outcome outcome;
     std::variant<ProduceCall, FetchCall, OffsetCommitCall, OffsetFetchCall, CreateTopicCall, DeleteTopicCall,
                  GrowTopicCall, DeleteRecordsCall, ListOffsetsCall, InitProducerIdCall, JoinGroupCall, SyncGroupCall,
-                 HeartbeatCall>
+                 HeartbeatCall, TimeLookupCall, EpochEndCall>
         operation;
 };
 

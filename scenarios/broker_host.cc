@@ -28,8 +28,10 @@ sim::HostId client_of(ConnectionId connection) {
 constexpr std::uint32_t kKafkaMark = 0x6B61'666B;  // in the checksum of Kafka frames
 constexpr std::int32_t kKafkaPort = 9092;
 
-gateway::GatewayConfig gateway_config(const broker::Config& config) {
+gateway::GatewayConfig gateway_config(const broker::Config& config, std::int64_t bytes_max) {
     gateway::GatewayConfig gateway;
+    gateway.request_bytes_max = bytes_max;
+    gateway.fetch_bytes_max = std::min(gateway.fetch_bytes_max, bytes_max);
     gateway.self = config.id;
     for (const BrokerId member : config.members)
         gateway.endpoints[member] = {"broker-" + std::to_string(member.value), kKafkaPort};
@@ -137,12 +139,13 @@ Result<clients::Answer, DecodeError> decode_answer_frame(const Bytes& frame) {
 BrokerHost::BrokerHost(broker::Config config, BrokerWatch watch)
     : config_(std::move(config)),
       watch_(std::move(watch)),
-      gateway_(gateway_config(config_)),
+      gateway_(gateway_config(config_, gateway_bytes_max_)),
       answers_(patience_of(config_)) {}
 
 void BrokerHost::run(sim::Host& host) {
     connections_.clear();
-    gateway_ = gateway::Gateway(gateway_config(config_));
+    gateway_ = gateway::Gateway(gateway_config(config_, gateway_bytes_max_));
+    unread_.clear();
     asked_.clear();
     reads_under_way_.clear();
     promises_ = PromiseWatch();
@@ -291,6 +294,7 @@ void BrokerHost::forget_client(ConnectionId connection) {
     if (std::erase(connections_, kafka_side) == 0) return;
     answers_.on_closed(kafka_side);
     gateway_.close(kafka_side);
+    unread_.erase(kafka_side);
     asked_.push_back(broker::ClientDisconnected{kafka_side});
 }
 
@@ -300,12 +304,32 @@ void BrokerHost::take_kafka_frame(sim::Host& host, ConnectionId connection, cons
         connections_.push_back(kafka_side);
         gateway_.open(kafka_side, "client-" + std::to_string(client_of(connection).value));
     }
+    const auto unread = unread_.find(kafka_side);
+    if (unread == unread_.end()) return give_to_gateway(host, kafka_side, content);
+    unread->second.push_back(content);
+}
+
+void BrokerHost::give_to_gateway(sim::Host& host, ConnectionId kafka_side, const Bytes& content) {
     gateway::Effects effects;
     gateway_.on_frame(host.local_now(), kafka_side, content, effects);
     carry_out(host, effects);
 }
 
-/// Clients here ask little at once, and wait: they are never paused.
+/// What was not read goes to the gateway until that has enough once more.
+void BrokerHost::resume(sim::Host& host, ConnectionId kafka_side) {
+    const auto at = unread_.find(kafka_side);
+    if (at == unread_.end()) return;
+    std::deque<Bytes> frames = std::move(at->second);
+    unread_.erase(at);
+    for (; !frames.empty() && !unread_.contains(kafka_side); frames.pop_front()) {
+        if (std::ranges::find(connections_, kafka_side) == connections_.end()) return;
+        give_to_gateway(host, kafka_side, frames.front());
+    }
+    if (frames.empty()) return;
+    std::deque<Bytes>& behind = unread_[kafka_side];
+    behind.insert(behind.end(), frames.begin(), frames.end());
+}
+
 void BrokerHost::carry_out(sim::Host& host, gateway::Effects& effects) {
     for (gateway::Effect& effect : effects) {
         if (auto* ask = std::get_if<gateway::AskBroker>(&effect)) {
@@ -322,6 +346,10 @@ void BrokerHost::carry_out(sim::Host& host, gateway::Effects& effects) {
             const ConnectionId connection(close->connection.value & ~kKafkaSide);
             forget_client(connection);
             asked_.push_back(broker::ClientDisconnected{connection});
+        } else if (const auto* pause = std::get_if<gateway::PauseReading>(&effect)) {
+            unread_.try_emplace(pause->connection);
+        } else if (const auto* resumed = std::get_if<gateway::ResumeReading>(&effect)) {
+            resume(host, resumed->connection);
         }
     }
 }
@@ -397,6 +425,7 @@ void BrokerHost::carry_out(sim::Host& host, const broker::Effect& effect) {
             for (const ConnectionId connection : self.connections_) host.close_connection(client_of(connection));
             self.connections_.clear();
             self.gateway_.close_all();
+            self.unread_.clear();
             self.asked_.clear();
             self.answers_.on_all_closed();
         }

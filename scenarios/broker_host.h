@@ -4,6 +4,7 @@
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -79,6 +80,8 @@ class BrokerHost {
     void set_config(broker::Config config) { config_ = std::move(config); }
     /// Of the next life on: whether recovery takes promised sealed segments by their index files (L4).
     void trust_sealed_indexes(bool trusts) { config_.trusts_sealed_indexes = trusts; }
+    /// Of the next life on: requests and answers under way, of one Kafka connection.
+    void limit_gateway(std::int64_t bytes_max) { gateway_bytes_max_ = bytes_max; }
 
   private:
     void carry_out(sim::Host& host, const broker::Effect& effect);
@@ -95,6 +98,8 @@ class BrokerHost {
     void note_answer(const broker::AnswerClient& answered);
     void forget_client(ConnectionId connection);
     void take_kafka_frame(sim::Host& host, ConnectionId connection, const Bytes& content);
+    void give_to_gateway(sim::Host& host, ConnectionId kafka_side, const Bytes& content);
+    void resume(sim::Host& host, ConnectionId kafka_side);
     void carry_out(sim::Host& host, gateway::Effects& effects);
     void handle_asked(sim::Host& host);
     void note_arrival(sim::Host& host, BrokerId from, const broker::PeerMessage& message);
@@ -107,8 +112,10 @@ class BrokerHost {
     BrokerWatch watch_;
     std::unique_ptr<broker::Broker> broker_;
     std::vector<ConnectionId> connections_;  // open client connections, in order of their first request
-    gateway::Gateway gateway_;               // of the running life
-    std::deque<broker::Event> asked_;        // by the gateway, in the present event
+    std::int64_t gateway_bytes_max_ = gateway::GatewayConfig().request_bytes_max;
+    gateway::Gateway gateway_;                          // of the running life
+    std::map<ConnectionId, std::deque<Bytes>> unread_;  // frames of connections that are not read from just now
+    std::deque<broker::Event> asked_;                   // by the gateway, in the present event
     std::optional<broker::RoleCommanded> role_command_;
     PromiseWatch promises_;                          // of the running life
     AnswerWitness answers_;                          // ... too

@@ -80,6 +80,14 @@ struct OperationText {
     std::string operator()(const checker::InitProducerIdCall& call) const {
         return fmt::format("new producer id: {}", call.producer_id.value);
     }
+    std::string operator()(const checker::TimeLookupCall& call) const {
+        return fmt::format("records of {} since {} ms: {}, log start {}", text_of(call.partition), call.timestamp_ms,
+                           call.offset ? fmt::format("offset {}", call.offset->value) : "none", call.log_start.value);
+    }
+    std::string operator()(const checker::EpochEndCall& call) const {
+        return fmt::format("end of the epoch of {} before offset {}: {}", text_of(call.partition), call.position.value,
+                           call.end.value);
+    }
     std::string operator()(const checker::ListOffsetsCall& call) const {
         return fmt::format("{} offset of {}: {}", call.earliest ? "earliest" : "latest", text_of(call.partition),
                            call.offset.value);

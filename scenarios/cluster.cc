@@ -146,6 +146,7 @@ void Cluster::live(BrokerId broker, sim::Host& host) {
     refusals_[index(broker)].clear();
     if (first_boot_watcher_ && host.disk().list().empty()) first_boot_watcher_(broker);
     broker_host(broker).trust_sealed_indexes(does_trust_indexes(plan_, broker, host.life()));
+    broker_host(broker).limit_gateway(plan_.settings[Setting::kGatewayBytesMax]);
     broker_host(broker).run(host);
     tell_checker(checker::BrokerKilled{broker, is_losing_power_});
     if (death_watcher_) death_watcher_(broker);

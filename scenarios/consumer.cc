@@ -1,7 +1,9 @@
 // The stories of those who read: consumers, offset committers, status pollers.
 #include <algorithm>
+#include <map>
 
 #include "scenarios/client_stories.h"
+#include "scenarios/reader_memory.h"
 #include "sim/world.h"
 
 namespace tidelock::scenarios {
@@ -85,6 +87,7 @@ class Consumer {
                                             position.next,
                                             static_cast<std::int32_t>(settings[Setting::kPollBytesMax]),
                                             milliseconds(wait_ms)};
+        const std::int64_t asked_ns = client_.true_now_ns();
         client_.begin_call(checker::FetchCall{
             client_.calls().partition_number(position.topic, position.partition), position.next, false, {}, {}, {}});
         const CallReply reply = client_.await_leader_call(request, milliseconds(wait_ms) + client_.short_timeout());
@@ -93,7 +96,63 @@ class Consumer {
             client_.calls().operation_of<checker::FetchCall>(client_.id()).refused_log_start = start;
         client_.end_call(was_read ? checker::Outcome::kOk : not_ok(reply));
         if (reply.end == CallEnd::kHostDied) return false;
-        return was_read || await_after_error(reply, at);
+        if (!was_read) return await_after_error(reply, at);
+        const auto* answer = std::get_if<clients::FetchAnswer>(&reply.answer.body);
+        memories_[{position.topic_id, position.partition}].note(answer->batches, position.next, asked_ns);
+        return ++fetches_ % kFetchesBetweenLooks != 0 || await_look_back(positions_[at]);
+    }
+
+    /// Asks about what it has read itself. False: the host died.
+    bool await_look_back(const ConsumerProgress::Position& position) {
+        const ReaderMemory& memory = memories_[{position.topic_id, position.partition}];
+        if (memory.records().empty()) return true;
+        const bool asks_for_time = fetches_ / kFetchesBetweenLooks % 2 == 0;
+        return asks_for_time ? await_time_lookup(position, memory) : await_epoch_end(position, memory);
+    }
+
+    /// Any record that it remembers, older ones as often as newer ones.
+    bool await_time_lookup(const ConsumerProgress::Position& position, const ReaderMemory& memory) {
+        const std::vector<RememberedRecord>& records = memory.records();
+        const std::int64_t timestamp_ms = records[static_cast<std::size_t>(fetches_ * 7) % records.size()].timestamp_ms;
+        const RememberedRecord& first = *memory.first_since(timestamp_ms);
+        const clients::PartitionName name{position.topic, position.topic_id, position.partition};
+        checker::TimeLookupCall lookup{client_.calls().partition_number(position.topic, position.partition),
+                                       timestamp_ms, first.offset, records.front().asked_ns};
+        client_.begin_call(lookup);
+        const CallReply reply = client_.await_leader_call(
+            clients::ListOffsetsRequest{name, clients::OffsetAt::kTimestamp, timestamp_ms}, client_.short_timeout());
+        const auto* found = std::get_if<clients::ListOffsetsAnswer>(&reply.answer.body);
+        if (!reply.is_ok() || found == nullptr) return end_look_back(reply);
+        const CallReply start = client_.await_leader_call(
+            clients::ListOffsetsRequest{name, clients::OffsetAt::kLogStart}, client_.short_timeout());
+        const auto* told = std::get_if<clients::ListOffsetsAnswer>(&start.answer.body);
+        if (!start.is_ok() || told == nullptr) return end_look_back(start);
+        const RememberedRecord* there = memory.at(found->offset);
+        auto& call = client_.calls().operation_of<checker::TimeLookupCall>(client_.id());
+        if (found->offset.value >= 0) call.offset = found->offset;
+        call.is_too_early = there != nullptr && there->timestamp_ms < timestamp_ms;
+        call.log_start = told->offset;
+        client_.end_call(checker::Outcome::kOk);
+        return true;
+    }
+
+    bool await_epoch_end(const ConsumerProgress::Position& position, const ReaderMemory& memory) {
+        const RememberedRecord& last = memory.records().back();
+        const clients::PartitionName name{position.topic, position.topic_id, position.partition};
+        client_.begin_call(checker::EpochEndCall{client_.calls().partition_number(position.topic, position.partition),
+                                                 last.offset + 1, last.asked_ns, Offset(0)});
+        const CallReply reply =
+            client_.await_leader_call(clients::EpochEndRequest{name, last.leader_epoch, {}}, client_.short_timeout());
+        const auto* told = std::get_if<clients::EpochEndAnswer>(&reply.answer.body);
+        if (!reply.is_ok() || told == nullptr) return end_look_back(reply);
+        client_.calls().operation_of<checker::EpochEndCall>(client_.id()).end = told->end_offset;
+        client_.end_call(checker::Outcome::kOk);
+        return true;
+    }
+
+    bool end_look_back(const CallReply& reply) {
+        client_.end_call(not_ok(reply));
+        return reply.end != CallEnd::kHostDied;
     }
 
     /// A fetch changes nothing: without records it failed, whatever the reason.
@@ -132,12 +191,15 @@ class Consumer {
     }
 
     static constexpr std::int64_t kRoundsBetweenMetadata = 24;
+    static constexpr std::int64_t kFetchesBetweenLooks = 10;
 
     Client& client_;
     const ConsumerPlan& plan_;
     ClientOrders& orders_;
     std::vector<ConsumerProgress::Position>& positions_;
     std::vector<KnownTopic> topics_;
+    std::map<TopicPartition, ReaderMemory> memories_;
+    std::int64_t fetches_ = 0;
     std::size_t turn_ = 0;
     std::int64_t rounds_ = 0;
     bool was_silent_ = false;

@@ -60,6 +60,7 @@ constexpr Asked kAsked[] = {
     {sim::FaultKind::kDiskEmptied, FaultKind::kEmptiedDisk},
     {sim::FaultKind::kSectorUnreadable, FaultKind::kUnreadable},
     {sim::FaultKind::kFrameKindDelayed, FaultKind::kLateKind},
+    {sim::FaultKind::kWriteError, FaultKind::kWriteError},
 };
 
 /// The name under which a scenario asks for it. What a power loss does to unsynced data is asked for by settings,

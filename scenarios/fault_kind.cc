@@ -147,6 +147,8 @@ constexpr std::array<FaultInfo, kFaultKindCount> kFaults{{
           "a member leaves its consumer group and comes again"),
     fault(kCommandRole, kOperator, "command_role", kNoSize, {0, 0}, false,
           "static roles: the lead is taken from whoever has it, and given to a member that is in sync"),
+    fault(kWriteError, kDisk, "write_error", of("writes", {1, 100}, {1, 4}), {500, 5'000}, false,
+          "a few writes answer an error, and nothing is written"),
 }};
 
 constexpr bool in_enum_order() {

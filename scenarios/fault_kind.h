@@ -84,6 +84,7 @@ enum class FaultKind : std::uint8_t {
     kZombieMember,
     kMemberLeave,
     kCommandRole,
+    kWriteError,
     kCount
 };
 

@@ -13,6 +13,7 @@ namespace tidelock::scenarios {
 namespace {
 
 constexpr std::uint32_t kSyncFailurePpm = 200'000;
+constexpr std::uint32_t kWriteFailurePpm = 50'000;
 constexpr std::uint32_t kReadFailurePpm = 500'000;
 constexpr std::uint32_t kMisdirectionPpm = 200'000;
 constexpr std::uint64_t kUnlimitedBytes = UINT64_MAX;
@@ -177,6 +178,8 @@ void Nemesis::fire_disk(const PlannedFault& fault, sim::Rng& random) {
     switch (fault.kind) {
         case FaultKind::kFailedSync:
             return limit_rate(fault, sim::FaultKind::kSyncFailed, kSyncFailurePpm);
+        case FaultKind::kWriteError:
+            return limit_rate(fault, sim::FaultKind::kWriteError, kWriteFailurePpm);
         case FaultKind::kMisdirectedWrite:
             return limit_rate(fault, sim::FaultKind::kMisdirectedWrite, kMisdirectionPpm);
         case FaultKind::kReadError:

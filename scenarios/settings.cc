@@ -76,6 +76,8 @@ constexpr std::array<SettingInfo, kSettingCount> kSettings{{
             "bytes before the checkpoint journal is rewritten into a new file"),
     integer(kTailCacheBytesMax, "broker.tail_cache_bytes_max", {0, 1 << 30}, 64 << 10,
             "bytes of a partition's newest records kept in memory: the less, the more is read from disk"),
+    integer(kGatewayBytesMax, "broker.gateway_bytes_max", {1'024, 64 << 20}, 64 << 20,
+            "bytes of a Kafka connection's requests and answers under way before it is not read from"),
     on_off(kAckLeaderDurably, "broker.ack_leader_durably", "acks=leader waits for the local sync (A5)"),
     on_off(kSeedExpandAtHighWatermarkOnly, "broker.seed_rules.expand_at_high_watermark_only", "D1, KAFKA-7128"),
     on_off(kSeedSingleShotTruncation, "broker.seed_rules.single_shot_truncation", "D2, KIP-279"),

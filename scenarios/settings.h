@@ -49,6 +49,7 @@ enum class Setting : std::uint8_t {
     kSegmentBytesMax,
     kJournalBytesMax,
     kTailCacheBytesMax,
+    kGatewayBytesMax,
     kAckLeaderDurably,
     kSeedExpandAtHighWatermarkOnly,
     kSeedSingleShotTruncation,

@@ -14,6 +14,8 @@ std::string_view text_of(DiskError error) {
             return "sync_failed";
         case DiskError::kNoSpace:
             return "no_space";
+        case DiskError::kWriteFailed:
+            return "write_failed";
     }
     return "?";
 }

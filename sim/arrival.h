@@ -41,7 +41,7 @@ struct TimerFired {
 };
 
 /// Why a disk operation failed.
-enum class DiskError : std::uint8_t { kNone, kNoSuchFile, kReadFailed, kSyncFailed, kNoSpace };
+enum class DiskError : std::uint8_t { kNone, kNoSuchFile, kReadFailed, kSyncFailed, kNoSpace, kWriteFailed };
 std::string_view text_of(DiskError error);
 
 /// A sync or a directory sync finished. kNone: everything written to the file before the sync was asked is durable.

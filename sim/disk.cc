@@ -41,6 +41,11 @@ void Disk::reseed(std::uint64_t seed) {
 void Disk::write(std::string_view file, std::uint64_t position, Bytes content) {
     if (!host_.begin_effect()) return;
     DiskFile& written = open_or_create(file);
+    if (world_.faults().strikes(FaultKind::kWriteError, fault_key_, writes_asked_++)) {
+        world_.faults().count(FaultKind::kWriteError);
+        if (world_.is_traced()) trace("write error", file);
+        return fail_write(file, DiskError::kWriteFailed);
+    }
     const std::uint64_t old_size = written.cached().size();
     const std::uint64_t room = capacity_bytes_ > used_bytes_ ? capacity_bytes_ - used_bytes_ : 0;
     const std::uint64_t end_max = room > UINT64_MAX - old_size ? UINT64_MAX : old_size + room;

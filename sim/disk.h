@@ -49,7 +49,8 @@ class Disk {
 
     // Operations of the host's own code. They do nothing when a dead life asks.
     /// Overwrites or extends; makes the file if there is none; a gap before `position` reads as zeros. On a full disk
-    /// the part that fits is written and DiskWriteFailed arrives.
+    /// the part that fits is written and DiskWriteFailed arrives; it arrives as well, and nothing is written, when
+    /// write_error strikes. What is synced afterwards says nothing of it.
     void write(std::string_view file, std::uint64_t position, Bytes content);
     /// Cuts the file, or extends it with zeros; makes it if there is none.
     void truncate(std::string_view file, std::uint64_t size);
@@ -186,6 +187,7 @@ class Disk {
     Rng outcome_;
     std::uint64_t fault_key_;
     std::uint64_t fault_number_ = 0;
+    std::uint64_t writes_asked_ = 0;
     std::uint64_t capacity_bytes_;
     std::uint64_t used_bytes_ = 0;
     std::uint64_t next_order_ = 1;

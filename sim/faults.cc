@@ -46,6 +46,7 @@ constexpr std::array<std::string_view, kFaultKindCount> kNames = {
     "disk_emptied",
     "sector_unreadable",
     "frame_kind_delayed",
+    "write_error",
 };
 static_assert(!kNames.back().empty());
 

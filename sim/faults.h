@@ -61,8 +61,9 @@ enum class FaultKind : std::uint8_t {
     kSectorUnreadable,
     // later ones: a kind's number seeds its draws, so the others keep theirs
     kFrameKindDelayed,
+    kWriteError,
 };
-inline constexpr std::size_t kFaultKindCount = static_cast<std::size_t>(FaultKind::kFrameKindDelayed) + 1;
+inline constexpr std::size_t kFaultKindCount = static_cast<std::size_t>(FaultKind::kWriteError) + 1;
 
 /// `frame_lost`, `bit_rot` ...: the name used in plans, results and on the command line.
 std::string_view text_of(FaultKind kind);

@@ -242,6 +242,7 @@ void apply(World& world, const PlannedFault& fault) {
         case FaultKind::kRenameLost:
         case FaultKind::kDirectoryEntryLost:
         case FaultKind::kSyncFailed:
+        case FaultKind::kWriteError:
         case FaultKind::kMisdirectedWrite:
         case FaultKind::kMisdirectedRead:
             return apply_rate(world, fault);

@@ -303,6 +303,59 @@ TEST_CASE("V21: a value is there once, unless its producer could not know") {
     }
 }
 
+TEST_CASE("V21: what was read is found by its time as long as it is there") {
+    ClientStory story;
+    story.produce(0xa, 0).produce(0xb, 1).fetch(0, {at(0, 0xa), at(1, 0xb)});
+    // Asked for the time of the record at offset 1.
+    TimeLookupCall lookup{kClientX0, 20, Offset(1), story.now};
+    SECTION("it is") {
+        lookup.offset = Offset(1);
+        REQUIRE(story.call(lookup).is_clean());
+    }
+    SECTION("an earlier one is, that nobody has read") {
+        lookup.offset = Offset(0);
+        REQUIRE(story.call(lookup).is_clean());
+    }
+    SECTION("an earlier one is, that is known to be older") {
+        lookup.offset = Offset(0);
+        lookup.is_too_early = true;
+        REQUIRE_THAT(story.call(lookup).message(), Contains("wrong offset for a time") && Contains("an older record"));
+    }
+    SECTION("a later one is") {
+        lookup.offset = Offset(2);
+        REQUIRE_THAT(story.call(lookup).message(), Contains("wrong offset for a time") && Contains("one at offset 1"));
+    }
+    SECTION("none is") {
+        REQUIRE_THAT(story.call(lookup).message(), Contains("was told none"));
+    }
+    SECTION("none is, where the log starts past it") {
+        lookup.log_start = Offset(2);
+        REQUIRE(story.call(lookup).is_clean());
+    }
+    SECTION("none is, in the topic's next life") {
+        story.call(DeleteTopicCall{ClientTopic(1)}).call(CreateTopicCall{ClientTopic(1), 1});
+        REQUIRE(story.call(lookup).is_clean());
+    }
+}
+
+TEST_CASE("V21: the epoch of what was read does not end before that (KIP-320)") {
+    ClientStory story;
+    story.produce(0xa, 0).produce(0xb, 1).fetch(0, {at(0, 0xa), at(1, 0xb)});
+    EpochEndCall asked{kClientX0, Offset(2), story.now};
+    SECTION("it ends there") {
+        asked.end = Offset(2);
+        REQUIRE(story.call(asked).is_clean());
+    }
+    SECTION("it ends before") {
+        asked.end = Offset(1);
+        REQUIRE_THAT(story.call(asked).message(), Contains("told to be cut") && Contains("had read up to 2"));
+    }
+    SECTION("it ends before, in the topic's next life") {
+        story.call(DeleteTopicCall{ClientTopic(1)}).call(CreateTopicCall{ClientTopic(1), 1});
+        REQUIRE(story.call(asked).is_clean());
+    }
+}
+
 TEST_CASE("V21: only what was sent, and not what failed for sure, is read") {
     ClientStory story;
     SECTION("never sent") {

@@ -57,6 +57,19 @@ struct Sectors {
 
 }  // namespace
 
+TEST_CASE("a write that answers an error has written nothing, and the sync after it says nothing of that") {
+    Sectors toy;
+    toy.set(FaultKind::kWriteError, kMillion);
+    toy.disk().write("f", 0, Bytes::copy_of(std::string(kSectorBytes, 'X')));
+    toy.set(FaultKind::kWriteError, 0);
+    toy.disk().sync("f", DiskOp(1));
+    toy.run_ms(500);
+    REQUIRE(toy.log == std::vector<Arrival>{DiskWriteFailed{"f", DiskError::kWriteFailed},
+                                            DiskSynced{DiskOp(1), DiskError::kNone}});
+    REQUIRE(toy.delivered(FaultKind::kWriteError) == 1);
+    REQUIRE(toy.letters() == "abcd");
+}
+
 TEST_CASE("a failed sync drops the pages: readable until the cache is gone, and never on the medium") {
     for (const bool by_power_loss : {true, false}) {
         Sectors toy;

@@ -46,6 +46,7 @@ constexpr std::string_view kEveryKind[] = {
     "link_clogged at=100000000 lasts=100000000 hosts=1,2,3 peers=4,5",
     "frame_kind_lost at=100000000 hosts=1,2,3 peers=1,2,3,4,5 amount=2 position=1",
     "frame_kind_delayed at=100000000 lasts=200000000 hosts=1,2,3 peers=1,2,3,4,5 amount=30000000 position=1",
+    "write_error at=0 amount=50000",
     "frame_corrupted at=0 amount=50000",
     "delay_spike at=0 amount=50000",
     "slow_link at=100000000 lasts=100000000 hosts=1,2,3 peers=4,5 amount=20",

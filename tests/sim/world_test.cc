@@ -61,7 +61,7 @@ TEST_CASE("equal seeds give equal digests through every kind of fault, other see
 }
 
 TEST_CASE("the digest of a storm is pinned: every compiler, optimisation and allocator must come to it") {
-    REQUIRE(storm(1).digest == 9748095487449307520ULL);
+    REQUIRE(storm(1).digest == 49227714690249101ULL);
 }
 
 TEST_CASE("two runs that part can be asked where") {
