@@ -99,14 +99,16 @@ class Consumer {
         if (!was_read) return await_after_error(reply, at);
         const auto* answer = std::get_if<clients::FetchAnswer>(&reply.answer.body);
         memories_[{position.topic_id, position.partition}].note(answer->batches, position.next, asked_ns);
-        return ++fetches_ % kFetchesBetweenLooks != 0 || await_look_back(positions_[at]);
+        // A leader that knows less than it showed, or its predecessor did, is the one to ask.
+        const bool is_ahead = answer->high_watermark < position.next;
+        return (++fetches_ % kFetchesBetweenLooks != 0 && !is_ahead) || await_look_back(positions_[at]);
     }
 
     /// Asks about what it has read itself. False: the host died.
     bool await_look_back(const ConsumerProgress::Position& position) {
         const ReaderMemory& memory = memories_[{position.topic_id, position.partition}];
         if (memory.records().empty()) return true;
-        const bool asks_for_time = fetches_ / kFetchesBetweenLooks % 2 == 0;
+        const bool asks_for_time = ++looks_ % 2 == 0;
         return asks_for_time ? await_time_lookup(position, memory) : await_epoch_end(position, memory);
     }
 
@@ -200,6 +202,7 @@ class Consumer {
     std::vector<KnownTopic> topics_;
     std::map<TopicPartition, ReaderMemory> memories_;
     std::int64_t fetches_ = 0;
+    std::int64_t looks_ = 0;
     std::size_t turn_ = 0;
     std::int64_t rounds_ = 0;
     bool was_silent_ = false;
