@@ -36,7 +36,7 @@ class Admin {
         const auto partitions = static_cast<std::int32_t>(plan_.settings[Setting::kPartitions]);
         for (std::int64_t i = 0; i < plan_.settings[Setting::kTopics]; ++i) {
             const std::string name = "t" + std::to_string(i);
-            while (!await_created(name, partitions)) {
+            while (!await_created(name, partitions, nullptr)) {
                 if (!client_.await_pause(client_.retry_pause())) return false;
                 if (client_.workload().are_producers_done) return false;
             }
@@ -75,10 +75,10 @@ class Admin {
         if (fault.kind == FaultKind::kSetRetention) return await_retention_set(topic.name, fault.size);
         if (fault.kind == FaultKind::kDeleteRecords) return await_records_deleted(topic, fault.size, random);
         // The last topic stays, or writers have nothing to do; recreating it is fine.
-        if (fault.kind == FaultKind::kDeleteTopic) return topics.size() > 1 && await_deleted(topic.name);
-        if (!await_deleted(topic.name)) return false;
+        if (fault.kind == FaultKind::kDeleteTopic) return topics.size() > 1 && await_deleted(topic.name, random);
+        if (!await_deleted(topic.name, random)) return false;
         for (int tries = 0; tries < kTriesMax; ++tries) {
-            if (await_created(topic.name, topic.partition_count)) return true;
+            if (await_created(topic.name, topic.partition_count, &random)) return true;
             if (!client_.await_pause(client_.retry_pause())) return false;
         }
         return false;
@@ -88,14 +88,12 @@ class Admin {
     bool await_new_topic(sim::Rng& random) {
         const bool is_new = random.below(2) == 0 || created_ == 0;
         const std::uint64_t number = is_new ? created_++ : random.below(created_);
-        return await_created("u" + std::to_string(number), static_cast<std::int32_t>(random.between(1, 3)));
+        return await_created("u" + std::to_string(number), static_cast<std::int32_t>(random.between(1, 3)), &random);
     }
 
-    bool await_created(const std::string& name, std::int32_t partitions) {
+    bool await_created(const std::string& name, std::int32_t partitions, sim::Rng* random) {
         client_.begin_call(checker::CreateTopicCall{client_.calls().topic_number(name), partitions});
-        const CallReply reply = client_.await_leader_call(
-            clients::CreateTopicRequest{name, partitions, first_settings()}, client_.call_timeout());
-        client_.end_call(reply.outcome());
+        const CallReply reply = await_change(clients::CreateTopicRequest{name, partitions, first_settings()}, random);
         return reply.is_ok() || (reply.end == CallEnd::kAnswered && reply.error() == ErrorCode::kTopicAlreadyExists);
     }
 
@@ -111,12 +109,22 @@ class Admin {
         return client_.await_leader_call(request, client_.call_timeout()).is_ok();
     }
 
-    bool await_deleted(const std::string& name) {
+    bool await_deleted(const std::string& name, sim::Rng& random) {
         hooks_.before_delete_topic(name);
         client_.begin_call(checker::DeleteTopicCall{client_.calls().topic_number(name)});
-        const CallReply reply = client_.await_leader_call(clients::DeleteTopicRequest{name}, client_.call_timeout());
-        client_.end_call(reply.outcome());
-        return reply.is_ok();
+        return await_change(clients::DeleteTopicRequest{name}, &random).is_ok();
+    }
+
+    /// Of a call that has begun. With chance, it is asked again soon half of the time, when it may be under way: an
+    /// error says nothing of the first wish then.
+    CallReply await_change(const clients::RequestBody& wish, sim::Rng* chance) {
+        const bool is_impatient = chance != nullptr && chance->below(2) == 0;
+        const Duration patience = milliseconds(is_impatient ? chance->between(1, 80) : 0);
+        CallReply reply = client_.await_leader_call(wish, is_impatient ? patience : client_.call_timeout());
+        const bool asks_again = is_impatient && reply.end == CallEnd::kNoAnswer;
+        if (asks_again) reply = client_.await_leader_call(wish, client_.call_timeout());
+        client_.end_call(asks_again && !reply.is_ok() ? checker::Outcome::kUnknown : reply.outcome());
+        return reply;
     }
 
     bool await_grown(const KnownTopic& topic) {
