@@ -106,7 +106,7 @@ constexpr std::array<FaultInfo, kFaultKindCount> kFaults{{
     fault(kSetRetention, kOperator, "set_retention", of("records", {0, 1'000'000}, {5, 100}), {0, 0}, false,
           "a topic keeps that many records a partition from now on; 0: all"),
     fault(kTransferLeadership, kOperator, "transfer_leadership", kNoSize, {0, 0}, true,
-          "the leader is told to hand over"),
+          "the leader is told to hand over, and now and then the one that it may choose stands still"),
     fault(kProducerCrash, kClient, "producer_crash", kNoSize, {0, 0}, false,
           "a producer dies between send and acknowledgement and returns under a new id"),
     fault(kZombieProducer, kClient, "zombie_producer", kNoSize, {500, 4'000}, false,

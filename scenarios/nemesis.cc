@@ -41,6 +41,8 @@ Nemesis::Nemesis(Cluster& cluster)
 
 void Nemesis::schedule_faults() {
     for (const PlannedFault& fault : cluster_.plan().faults) {
+        if (fault.kind == FaultKind::kTransferLeadership)
+            world_.call_at(sim::TimeNs(0) + milliseconds(fault.at_ms), [this, &fault] { disturb_transfer(fault); });
         if (info_of(fault.kind).section == FaultSection::kOperator && fault.kind != FaultKind::kCommandRole) continue;
         // Most first boots are the first thing that happens at all.
         if (fault.kind == FaultKind::kPowerLossAtFirstBoot) {
@@ -51,6 +53,20 @@ void Nemesis::schedule_faults() {
             if (!is_healed_) fire(fault);
         });
     }
+}
+
+/// The administrator asks for the transfer; now and then somebody whom the lead may go to stands still meanwhile.
+void Nemesis::disturb_transfer(const PlannedFault& fault) {
+    sim::Rng random(fault.choice, "transfer disturbed", 0);
+    const std::optional<BrokerId> leader = cluster_.leader();
+    if (random.below(3) != 0 || !leader || cluster_.broker_count() < 2) return;
+    const std::vector<BrokerId> others = others_of(*leader);
+    const sim::HostId victim = host_of(others[random.below(others.size())]);
+    const Duration lasts = milliseconds(random.between(300, 2'500));
+    later(microseconds(random.between(0, 15'000)), [this, victim, lasts] {
+        world_.pause(victim);
+        later(lasts, [this, victim] { world_.resume(victim); });
+    });
 }
 
 void Nemesis::fire(const PlannedFault& fault) {

@@ -90,6 +90,7 @@ class Nemesis {
     };
 
     void fire(const PlannedFault& fault);
+    void disturb_transfer(const PlannedFault& fault);
     void fire_network(const PlannedFault& fault, sim::Rng& random);
     void fire_process(const PlannedFault& fault, sim::Rng& random);
     void fire_clock(const PlannedFault& fault, sim::Rng& random);
