@@ -217,13 +217,21 @@ Result<std::string, std::string> DataDirectory::set_aside() const {
     std::error_code error;
     std::filesystem::create_directories(path_ + "/" + folder, error);
     if (error) return refuse(fmt::format("{}/{} cannot be made: {}", path_, folder, error.message()));
-    for (const std::string& name : *entries) {
-        const std::string to = fmt::format("{}/{}", folder, name);
-        if (::renameat(directory_, name.c_str(), directory_, to.c_str()) != 0)
-            return refuse(fmt::format("{}/{} cannot be moved: {}; mend that, and ask again", path_, name, why(errno)));
-        if (::fsync(directory_) != 0)
-            return refuse(fmt::format("{} cannot be synced: {}; mend that, and ask again", path_, why(errno)));
+    const int aside = ::openat(directory_, folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (aside < 0) return refuse(fmt::format("{}/{} cannot be opened: {}", path_, folder, why(errno)));
+    std::string complaint;
+    // Each is where it goes before it is gone from where it was, whatever the power does.
+    if (!sync_parent(path_ + "/" + folder) || !sync_parent(path_ + "/" + kSetAside)) complaint = "cannot be synced";
+    for (auto name = entries->begin(); name != entries->end() && complaint.empty(); ++name) {
+        if (::renameat(directory_, name->c_str(), aside, name->c_str()) != 0)
+            complaint = fmt::format("cannot be given {}", *name);
+        else if (::fsync(aside) != 0 || ::fsync(directory_) != 0)
+            complaint = "cannot be synced";
     }
+    const int reason = errno;
+    ::close(aside);
+    if (!complaint.empty())
+        return refuse(fmt::format("{}/{} {}: {}; mend that, and ask again", path_, folder, complaint, why(reason)));
     return fmt::format("{}/{}", path_, folder);
 }
 
