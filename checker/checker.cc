@@ -244,6 +244,7 @@ struct Checker::FactHearing {
                          fmt::format("broker {} leads and counts broker {} for {} (R9, R11)", f.leader.value,
                                      f.follower.value, f.what));
     }
+    void operator()(const GroupFormationTold& f) const { parts.raft_safety.judge(context, f); }
     /// What a fault destroyed was durable before: a fault of the very files that the promise rests on.
     [[nodiscard]] bool may_be_destroyed(const PromiseNotDurable& f) const {
         const BrokerView& broker = parts.view.broker(f.broker);

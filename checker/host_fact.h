@@ -117,6 +117,12 @@ struct MatchNotHeld {
     BrokerId follower;
     std::string what;
 };
+/// The broker tells another one, for the first time in its life, with whom the group has formed: each member in which
+/// life, in words that are the same for the same members.
+struct GroupFormationTold {
+    BrokerId broker;
+    std::string members;
+};
 /// A request is not answered though its time is over, its connection holds and the broker acts; or though all that it
 /// waits for is there (A5, I7, F1).
 struct RequestOverdue {
@@ -130,9 +136,9 @@ struct TopicChangeTold {
     std::int32_t partitions;  // that were asked for, those from before included; 0: it is deleted
 };
 
-using HostFact =
-    std::variant<BrokerBooted, BrokerKilled, DiskEmptied, DiskDamaged, DiskSound, OperatorRejoinedEmpty,
-                 ClientTopicNamed, TopicDeletionAsked, RecordDeletionAsked, HealBegan, PeerAnswered, LeaderActed,
-                 PromiseNotDurable, JournalFoundBad, DamageForgotten, MatchNotHeld, RequestOverdue, TopicChangeTold>;
+using HostFact = std::variant<BrokerBooted, BrokerKilled, DiskEmptied, DiskDamaged, DiskSound, OperatorRejoinedEmpty,
+                              ClientTopicNamed, TopicDeletionAsked, RecordDeletionAsked, HealBegan, PeerAnswered,
+                              LeaderActed, PromiseNotDurable, JournalFoundBad, DamageForgotten, MatchNotHeld,
+                              GroupFormationTold, RequestOverdue, TopicChangeTold>;
 
 }  // namespace tidelock::checker

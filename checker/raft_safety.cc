@@ -59,6 +59,19 @@ void RaftSafety::on_disk_emptied(BrokerId broker) {
     replica.term_max = Term(0);
     replica.candidacy.reset();
     replica.standing = Standing::kLearner;
+    replica.formed_with.clear();
+}
+
+/// Two line-ups would be two groups, each with majorities of its own.
+void RaftSafety::judge(const Context& context, const GroupFormationTold& told) {
+    for (const Replica& other : replicas_) {
+        if (other.broker == told.broker || other.formed_with.empty() || other.formed_with == told.members) continue;
+        context.log.report(
+            kThis, context.time_ns,
+            fmt::format("broker {} formed the group with {}, broker {} with {}: a group forms once (R11)",
+                        told.broker.value, told.members, other.broker.value, other.formed_with));
+    }
+    replica_of(told.broker).formed_with = told.members;
 }
 
 void RaftSafety::judge_term(const Context& context, Replica& replica, Term term, const char* deed) {

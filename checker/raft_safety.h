@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "checker/hash_index.h"
+#include "checker/host_fact.h"
 #include "checker/invariant.h"
 #include "protocol/base/flat_map.h"
 
@@ -17,6 +18,7 @@ class RaftSafety {
   public:
     void on_disk_emptied(BrokerId broker);
 
+    void judge(const Context& context, const GroupFormationTold& told);
     void judge(const Context& context, const BrokerView& broker, const broker::RaftRecovered& recovered);
     void judge(const Context& context, const BrokerView& broker, const broker::VoteGranted& granted);
     void judge(const Context& context, const BrokerView& broker, const broker::RaftLeaderElected& elected);
@@ -80,6 +82,7 @@ class RaftSafety {
         std::vector<Entry> entries;      // from snapshot_index + 1
         LogIndex committed_index;        // reported in this life; 0: none yet
         std::vector<LostLog> lost_logs;  // as they were each time the disk was destroyed
+        std::string formed_with;         // as it told others; empty: not yet, on this disk
         std::optional<Removal> removal;
         std::optional<Candidacy> candidacy;  // the latest
         [[nodiscard]] LogIndex last_index() const;

@@ -1,8 +1,12 @@
 #include "scenarios/broker_host.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
+#include "protocol/base/check.h"
 #include "protocol/base/crc32c.h"
+#include "protocol/raft/invariants.h"
 #include "scenarios/journal_witness.h"
 #include "scenarios/needless_wait.h"
 #include "sim/host.h"
@@ -106,6 +110,15 @@ Duration patience_of(const broker::Config& config) {
     return std::max({seconds(5), config.request_timeout * 5, config.transfer_timeout});
 }
 
+/// The same for the same members, each in the same life.
+std::string line_up_of(const std::vector<raft::FormedMember>& members) {
+    std::string text;
+    for (const raft::FormedMember& member : members)
+        text += fmt::format("{}{}:{:x}/{:02x}", text.empty() ? "" : " ", member.broker.value, member.incarnation.value,
+                            fmt::join(member.payload.span(), ""));
+    return text;
+}
+
 }  // namespace
 
 Bytes encode_client_frame(const clients::Request& request) {
@@ -149,6 +162,7 @@ void BrokerHost::run(sim::Host& host) {
     asked_.clear();
     reads_under_way_.clear();
     promises_ = PromiseWatch();
+    raft_before_.reset();
     answers_ = AnswerWitness(patience_of(config_));
     fairness_ = FetchFairness();
     writers_ = ConfirmedWriters();
@@ -178,6 +192,7 @@ void BrokerHost::step(sim::Host& host, const broker::Event& event) {
     broker::Effects effects;
     broker::step(*broker_, host.local_now(), event, effects);
     for (const broker::Effect& effect : effects) carry_out(host, effect);
+    if (host.is_alive() && std::holds_alternative<broker::TimerFired>(event)) check_state();
     if (watch_.on_fact && host.is_alive() && raft::is_leader(broker_->raft))
         tell_leading(host, std::holds_alternative<broker::TimerFired>(event));
     if (watch_.on_fact && host.is_alive()) tell_overdue(host, std::holds_alternative<broker::TimerFired>(event));
@@ -362,6 +377,19 @@ void BrokerHost::handle_asked(sim::Host& host) {
     }
 }
 
+/// What costs too much after each step.
+void BrokerHost::check_state() {
+    constexpr std::uint32_t kTimersPerCheck = 8;
+    if (broker_->lifecycle != broker::Lifecycle::kRunning || timers_fired_++ % kTimersPerCheck != 0) return;
+    broker_->in_sync.check_invariants();
+    check_invariants(broker_->logs);
+    if (raft_before_) {
+        const std::string broken = raft::find_broken_delta(*raft_before_, broker_->raft);
+        if (!broken.empty()) check_failed(__FILE__, __LINE__, broken.c_str());
+    }
+    raft_before_ = broker_->raft;
+}
+
 void BrokerHost::tell_overdue(sim::Host& host, bool by_timer) {
     if (auto request = answers_.look(host.local_now(), !reads_under_way_.empty()))
         watch_.on_fact(checker::RequestOverdue{config_.id, "beyond its time: " + *std::move(request) + " (A5)"});
@@ -395,7 +423,11 @@ void BrokerHost::send_to_peer(sim::Host& host, const broker::SendToPeer& message
     if (host.world().is_traced())
         host.note("to broker " + std::to_string(message.to.value) + ": " + broker::to_text(message.message));
     if (watch_.on_fact && host.is_alive()) {
+        const bool was_formation_told = promises_.is_formation_told();
         for (const auto& broken : promises_.look(host.disk(), *broker_, message)) watch_.on_fact(broken);
+        if (!was_formation_told && promises_.is_formation_told())
+            watch_.on_fact(
+                checker::GroupFormationTold{config_.id, line_up_of(broker_->raft.persistent.snapshot.formation)});
         if (const auto* replicated = std::get_if<replication::Message>(&message.message))
             if (const auto* answer = std::get_if<replication::FetchAnswer>(replicated))
                 fairness_.on_answer(message.to, *answer, *broker_);

@@ -90,6 +90,7 @@ class BrokerHost {
     void step(sim::Host& host, const broker::Event& event);
     void send_to_peer(sim::Host& host, const broker::SendToPeer& message);
     void tell_leading(sim::Host& host, bool by_timer);
+    void check_state();
     void tell_overdue(sim::Host& host, bool by_timer);
     void tell_untold(sim::Host& host);
     void tell_misremembered(sim::Host& host);
@@ -117,10 +118,12 @@ class BrokerHost {
     std::map<ConnectionId, std::deque<Bytes>> unread_;  // frames of connections that are not read from just now
     std::deque<broker::Event> asked_;                   // by the gateway, in the present event
     std::optional<broker::RoleCommanded> role_command_;
-    PromiseWatch promises_;                          // of the running life
-    AnswerWitness answers_;                          // ... too
-    ConfirmedWriters writers_;                       // ... too
-    FetchFairness fairness_;                         // ... too
+    PromiseWatch promises_;                  // of the running life
+    AnswerWitness answers_;                  // ... too
+    ConfirmedWriters writers_;               // ... too
+    FetchFairness fairness_;                 // ... too
+    std::optional<raft::Node> raft_before_;  // at the last check of it
+    std::uint32_t timers_fired_ = 0;
     ToldLogStarts told_log_starts_;                  // ... too
     std::optional<TopicPartition> log_start_moved_;  // in the present step
     bool has_begun_to_serve_ = false;                // ... too

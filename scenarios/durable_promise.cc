@@ -115,8 +115,17 @@ storage::DirectoryImage image_after_power_loss(const sim::Disk& disk) {
     return image;
 }
 
+Broken broken_formation_promise(const sim::Disk& disk, const raft::FormationStatement& statement) {
+    if (!statement.formed) return std::nullopt;
+    const std::optional<raft::PersistentState> state = durable_raft_state(disk);
+    if (state && state->snapshot.formation == statement.members) return std::nullopt;
+    return "with whom the group has formed";
+}
+
 Broken broken_raft_promise(const sim::Disk& disk, const raft::PersistentState& own, const raft::Message& message,
                            BrokerId to) {
+    if (const auto* statement = std::get_if<raft::FormationStatement>(&message))
+        return broken_formation_promise(disk, *statement);
     const std::optional<Told> told = told_by(message);
     if (!told || told->term == Term(0)) return std::nullopt;
     const std::optional<raft::PersistentState> state = durable_raft_state(disk);
@@ -155,6 +164,8 @@ std::vector<BrokenPromise> broken_record_promises(const sim::Disk& disk, const b
 }
 
 bool PromiseWatch::is_news(const raft::Message& message) {
+    if (const auto* statement = std::get_if<raft::FormationStatement>(&message))
+        return statement->formed && !std::exchange(is_formation_told_, true);
     const std::optional<Told> told = told_by(message);
     if (!told) return false;
     const bool is_news = told->is_vote || told->term > term_max_ || told->match_index > match_index_max_;

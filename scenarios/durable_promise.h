@@ -44,6 +44,9 @@ class PromiseWatch {
     std::vector<checker::PromiseNotDurable> look(const sim::Disk& disk, const broker::Broker& broker,
                                                  const broker::SendToPeer& message);
 
+    /// It has told somebody with whom the group formed.
+    [[nodiscard]] bool is_formation_told() const { return is_formation_told_; }
+
     /// After a step, in which a leader may have moved its commit index.
     std::optional<checker::PromiseNotDurable> look_at_commit(const sim::Disk& disk, const broker::Broker& broker);
 
@@ -54,6 +57,7 @@ class PromiseWatch {
     bool is_news(const raft::Message& message);
     bool is_news(const replication::Message& message);
 
+    bool is_formation_told_ = false;
     std::uint32_t raft_promises_ = 0;
     std::uint32_t record_promises_ = 0;
     Term term_max_;

@@ -17,7 +17,8 @@ constexpr FaultKind kOwnKinds[] = {
     FaultKind::kPowerLossAtWrite,     FaultKind::kSetRetention,       FaultKind::kPowerLossAtStep,
     FaultKind::kPartitionAtStep,      FaultKind::kSlowFile,           FaultKind::kBitRotAtRestart,
     FaultKind::kEmptiedDiskAtStep,    FaultKind::kCutOffAtElection,   FaultKind::kStalledDisks,
-    FaultKind::kPowerLossAtFirstBoot, FaultKind::kKillTogether,       FaultKind::kCommandRole};
+    FaultKind::kPowerLossAtFirstBoot, FaultKind::kKillTogether,       FaultKind::kCommandRole,
+    FaultKind::kCutOffWhileForming};
 
 struct Asked {
     sim::FaultKind delivered;

@@ -149,6 +149,9 @@ constexpr std::array<FaultInfo, kFaultKindCount> kFaults{{
           "static roles: the lead is taken from whoever has it, and given to a member that is in sync"),
     fault(kWriteError, kDisk, "write_error", of("writes", {1, 100}, {1, 4}), {500, 5'000}, false,
           "a few writes answer an error, and nothing is written"),
+    fault(
+        kCutOffWhileForming, kNetwork, "cut_off_while_forming", kNoSize, {500, 6'000}, false,
+        "a broker is cut off while the group forms; mostly another one loses its disk then, and finds that one alone"),
 }};
 
 constexpr bool in_enum_order() {

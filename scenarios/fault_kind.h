@@ -85,6 +85,7 @@ enum class FaultKind : std::uint8_t {
     kMemberLeave,
     kCommandRole,
     kWriteError,
+    kCutOffWhileForming,
     kCount
 };
 

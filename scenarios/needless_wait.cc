@@ -52,12 +52,40 @@ std::optional<std::string> waiting_follower(const broker::Broker& broker) {
     return std::nullopt;
 }
 
+/// Whose time is over first of all who wait at the leader, and when.
+struct FirstDue {
+    std::string_view who;
+    std::optional<Instant> due;
+
+    void note(std::string_view waiting, std::optional<Instant> deadline) {
+        if (!deadline || (due && *due <= *deadline)) return;
+        who = waiting;
+        due = deadline;
+    }
+};
+
+FirstDue first_due(const broker::Broker& broker) {
+    const broker::Leading& leading = *broker.leading;
+    FirstDue first;
+    first.note("a member of a group", leading.groups.next_deadline());
+    first.note("a watch of records", leading.watches.next_deadline());
+    first.note("a follower's fetch", leading.parked.next_deadline());
+    for (const auto& [tp, partition] : broker.partitions) first.note("a producer", partition.pending.next_deadline());
+    for (const auto& reader : leading.consumers) first.note("a reader", reader.deadline);
+    for (const auto& change : leading.topic_changes) first.note("a change of a topic", change.deadline);
+    for (const auto& move : leading.log_start_moves)
+        if (move.client) first.note("a deletion of records", move.deadline);
+    for (const auto& producer : leading.waiting_for_producer_id) first.note("a new producer", producer.deadline);
+    for (const auto& answer : leading.unconfirmed_answers) first.note("an unconfirmed answer", answer.deadline);
+    return first;
+}
+
 /// A busy broker is woken often, and would do what is due with whatever it is woken for.
-std::optional<std::string> waiting_group(const broker::Broker& broker) {
-    const std::optional<Instant> due = broker.leading->groups.next_deadline();
-    const bool is_woken = !due || (broker.deadline_timer_at && *broker.deadline_timer_at <= *due);
+std::optional<std::string> waiting_for_its_time(const broker::Broker& broker) {
+    const FirstDue first = first_due(broker);
+    const bool is_woken = !first.due || (broker.deadline_timer_at && *broker.deadline_timer_at <= *first.due);
     if (is_woken) return std::nullopt;
-    return "the members of a group wait, and nothing wakes their coordinator when the next one's time is over (T4)";
+    return fmt::format("{} waits, and nothing wakes its broker when the time for it is over (A5, T4)", first.who);
 }
 
 std::optional<std::string> waiting_in_sync_bounds(const broker::Broker& broker) {
@@ -72,7 +100,7 @@ std::optional<std::string> needless_wait(const broker::Broker& broker) {
     if (!broker::is_serving(broker) || broker.config.seed_rules.observe_in_two_reads) return std::nullopt;
     if (auto reader = waiting_reader(broker)) return reader;
     if (auto producer = waiting_producer(broker)) return producer;
-    if (auto group = waiting_group(broker)) return group;
+    if (auto due = waiting_for_its_time(broker)) return due;
     if (auto bounds = waiting_in_sync_bounds(broker)) return bounds;
     return waiting_follower(broker);
 }

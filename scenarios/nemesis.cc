@@ -45,7 +45,7 @@ void Nemesis::schedule_faults() {
             world_.call_at(sim::TimeNs(0) + milliseconds(fault.at_ms), [this, &fault] { disturb_transfer(fault); });
         if (info_of(fault.kind).section == FaultSection::kOperator && fault.kind != FaultKind::kCommandRole) continue;
         // Most first boots are the first thing that happens at all.
-        if (fault.kind == FaultKind::kPowerLossAtFirstBoot) {
+        if (fault.kind == FaultKind::kPowerLossAtFirstBoot || fault.kind == FaultKind::kCutOffWhileForming) {
             arm_first_boot(fault);
             continue;
         }

@@ -119,6 +119,8 @@ class Nemesis {
     void break_connections(const PlannedFault& fault, sim::Rng& random);
     std::vector<sim::HostId> some_peers(BrokerId victim, sim::Rng& random) const;
     void hinder_links(const PlannedFault& fault, sim::Rng& random);
+    void cut_off_while_forming(const PlannedFault& fault, sim::Rng random);
+    void leave_alone_with_emptied(const PlannedFault& fault, BrokerId late, BrokerId emptied, sim::CutId cut);
 
     // process
     void kill_for(BrokerId broker, Duration downtime);

@@ -47,6 +47,9 @@ sim::FaultKind partition_kind(FaultKind kind) {
 /// Of the frames of a kind, when not all of them are late.
 constexpr std::uint32_t kSomeLatePpm = 600'000;
 
+/// Longer than the emptied broker takes to come back.
+constexpr Duration kAloneFor = seconds(1);
+
 template <typename Element>
 Element take_random(std::vector<Element>& from, sim::Rng& random) {
     const std::size_t pick = random.below(from.size());
@@ -205,6 +208,40 @@ void Nemesis::flap(const sim::LinkSet& links, Duration period, sim::TimeNs until
     const sim::CutId cut = world_.network().cut(links, sim::FaultKind::kPartitionFlapping);
     later(period, [this, cut] { world_.network().heal(cut); });
     later(period * 2, [this, links, period, until] { flap(links, period, until); });
+}
+
+/// It has heard that some agree, and never that all do. Meanwhile the others go on, and what they form must stay the
+/// one group, whoever else the late one finds.
+void Nemesis::cut_off_while_forming(const PlannedFault& fault, sim::Rng random) {
+    const Settings& settings = cluster_.plan().settings;
+    const std::int64_t forming_us =
+        5'000 + (settings[Setting::kSyncMaxUs] + settings[Setting::kDelayMaxUs]) * 2;  // for the last one to come
+    std::vector<BrokerId> others = others_of(BrokerId(0));
+    const BrokerId late = take_random(others, random);
+    if (others.empty()) return withhold(fault, "too few brokers for this pattern");
+    const BrokerId emptied = others[random.below(others.size())];
+    const bool is_disk_lost = random.below(4) != 0;
+    const std::int64_t lasts_us = fault.duration_ms * 1'000;
+    const Duration until_lost = microseconds(random.between(lasts_us / 8, lasts_us));
+    later(microseconds(random.between(0, forming_us)), [this, &fault, late, emptied, is_disk_lost, until_lost, others] {
+        trace(fault, fmt::format("broker {} for {} ms", late.value, fault.duration_ms));
+        cluster_.count_fault(fault.kind);
+        const sim::CutId cut = world_.network().cut(sim::two_sided(hosts_of({late}), hosts_of(others)),
+                                                    sim::FaultKind::kPartitionTwoSided);
+        if (!is_disk_lost) return later(milliseconds(fault.duration_ms), [this, cut] { world_.network().heal(cut); });
+        later(until_lost, [this, &fault, late, emptied, cut] { leave_alone_with_emptied(fault, late, emptied, cut); });
+    });
+}
+
+/// The cut moves: the two know nothing of a group, and nobody tells them.
+void Nemesis::leave_alone_with_emptied(const PlannedFault& fault, BrokerId late, BrokerId emptied, sim::CutId cut) {
+    world_.network().heal(cut);
+    if (!empty(fault, emptied)) return;
+    std::vector<BrokerId> others = others_of(late);
+    std::erase(others, emptied);
+    const sim::CutId moved = world_.network().cut(sim::two_sided(hosts_of({late, emptied}), hosts_of(others)),
+                                                  sim::FaultKind::kPartitionTwoSided);
+    later(milliseconds(fault.duration_ms) + kAloneFor, [this, moved] { world_.network().heal(moved); });
 }
 
 /// One peer, or all of them.

@@ -165,10 +165,15 @@ void Nemesis::kill_in_write(ArmedPowerLoss& armed) {
 
 // --- first boots ------------------------------------------------------------------------------------------------
 
-/// Half of them strike while the cluster forms, the others when a broker comes back with an emptied disk.
+/// Half of the power losses strike while the cluster forms, the others when a broker comes back with an emptied disk.
 void Nemesis::arm_first_boot(const PlannedFault& fault) {
     ArmedFirstBoot armed{&fault, 1, sim::Rng(fault.choice)};
     const auto brokers = static_cast<std::uint64_t>(cluster_.broker_count());
+    if (fault.kind == FaultKind::kCutOffWhileForming) {
+        armed.boots_left = brokers;  // only when the last one is there can a group form
+        first_boots_.push_back(armed);
+        return;
+    }
     const bool is_at_formation = armed.random.below(2) == 0;
     const std::uint64_t drawn = armed.random.next();
     armed.boots_left =
@@ -179,6 +184,10 @@ void Nemesis::arm_first_boot(const PlannedFault& fault) {
 void Nemesis::on_first_boot(BrokerId broker) {
     for (ArmedFirstBoot& first : first_boots_) {
         if (first.boots_left == 0 || --first.boots_left > 0) continue;
+        if (first.fault->kind == FaultKind::kCutOffWhileForming) {
+            cut_off_while_forming(*first.fault, first.random);
+            continue;
+        }
         ArmedPowerLoss armed{};
         armed.fault = first.fault;
         armed.broker = broker;

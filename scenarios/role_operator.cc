@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace tidelock::scenarios {
 namespace {
@@ -21,10 +22,10 @@ void RoleOperator::change(const PlannedFault& fault, sim::Rng& random) {
             candidates.emplace_back(id);
     if (candidates.empty()) return;
     change_ = Change{*leader, candidates[random.below(candidates.size())], ++last_command_};
-    if (cluster_.world().is_traced())
-        cluster_.world().note(sim::kNoHost, sim::TraceKind::kFault,
-                              fmt::format("{} {} from broker {} to broker {}", full_name_of(fault.kind),
-                                          change_->command, change_->from.value, change_->to.value));
+    thoughts_ = random;
+    if (thoughts_.below(2) == 0)
+        change_->second_thoughts = microseconds(thoughts_.between(0, thoughts_.below(2) == 0 ? 10'000 : 60'000));
+    note_change();
     cluster_.count_fault(fault.kind);
     tell(change_->from);
     look_again();
@@ -37,8 +38,28 @@ void RoleOperator::on_observation(BrokerId broker, const broker::Observation& ob
     last_set_ = set->members;
 }
 
+void RoleOperator::note_change() const {
+    if (!cluster_.world().is_traced()) return;
+    cluster_.world().note(sim::kNoHost, sim::TraceKind::kFault,
+                          fmt::format("{} {} from broker {} to broker {}", full_name_of(FaultKind::kCommandRole),
+                                      change_->command, change_->from.value, change_->to.value));
+}
+
 void RoleOperator::tell(BrokerId broker) {
+    const bool is_to_lead = change_->has_ended && broker == change_->to;
+    if (const auto after = is_to_lead ? std::exchange(change_->second_thoughts, std::nullopt) : std::nullopt)
+        cluster_.world().call_at(cluster_.world().now() + *after,
+                                 [this, command = change_->command] { think_again(command); });
     cluster_.broker_host(broker).command_role(cluster_.world(), {change_->to, change_->command});
+}
+
+void RoleOperator::think_again(std::int32_t command) {
+    if (!change_ || change_->command != command) return;
+    const BrokerId leads = change_->to;
+    const BrokerId next = thoughts_.below(2) == 0 ? change_->from : leads;
+    change_ = Change{leads, next, ++last_command_};
+    note_change();
+    if (cluster_.is_up(leads)) tell(leads);
 }
 
 bool RoleOperator::has_taken(BrokerId broker) const {

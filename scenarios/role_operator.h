@@ -29,17 +29,22 @@ class RoleOperator {
         BrokerId from;
         BrokerId to;
         std::int32_t command = 0;
-        bool has_ended = false;  // the lead of `from`, durably
+        bool has_ended = false;                                  // the lead of `from`, durably
+        std::optional<Duration> second_thoughts = std::nullopt;  // this long after `to` was told
     };
     void look();
     void look_again();
     void tell(BrokerId broker);
+    /// The command is taken back, or given once more, while whoever is to lead by it may still be writing that down.
+    void think_again(std::int32_t command);
+    void note_change() const;
     /// It has this command, or a later one, and will after a restart.
     [[nodiscard]] bool has_taken(BrokerId broker) const;
 
     Cluster& cluster_;
     std::optional<Change> change_;
     std::int32_t last_command_ = 0;
+    sim::Rng thoughts_{0};
     BrokerId set_of_;                // whose set this is
     std::vector<Replica> last_set_;  // committed last
 };

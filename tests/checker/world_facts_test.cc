@@ -138,6 +138,20 @@ TEST_CASE("R9, R11: what a leader counts a follower for, that one holds, unless 
     REQUIRE(elsewhere.breaks("raft-safety"));
 }
 
+TEST_CASE("R11: a group forms once, with the same lives at everybody whose disk still tells of it") {
+    const GroupFormationTold first{BrokerId(1), "1:a 2:b 3:c"};
+    const GroupFormationTold same{BrokerId(2), "1:a 2:b 3:c"};
+    const GroupFormationTold other{BrokerId(3), "1:a 2:b2 3:c"};
+    Story story;
+    story.fact(first).fact(same);
+    REQUIRE(story.broken() == kNothing);
+    story.fact(other);
+    REQUIRE_THAT(story.message("raft-safety"), Contains("broker 3 formed the group with 1:a 2:b2 3:c, broker 1 with"));
+    Story begun_anew;
+    begun_anew.fact(first).fact(DiskEmptied{BrokerId(1)}).fact(other);
+    REQUIRE(begun_anew.broken() == kNothing);
+}
+
 TEST_CASE("A5: a request left without an answer beyond its time breaks progress, at any time") {
     Story story;
     story.fact(RequestOverdue{BrokerId(1), "beyond its time: produce #3"});

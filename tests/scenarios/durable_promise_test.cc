@@ -32,6 +32,19 @@ raft::Message accepted(Term term, LogIndex match_index) {
 
 }  // namespace
 
+TEST_CASE("who tells with whom the group formed has it on disk (R11)") {
+    Settled group;
+    raft::FormationStatement statement;
+    statement.formed = true;
+    statement.members = group.own().snapshot.formation;
+    REQUIRE_FALSE(broken_raft_promise(group.disk(), group.own(), statement, group.leader));
+    statement.members.front().incarnation = Incarnation(12345);
+    REQUIRE_THAT(broken_raft_promise(group.disk(), group.own(), statement, group.leader).value(),
+                 Contains("with whom the group has formed"));
+    statement.formed = false;
+    REQUIRE_FALSE(broken_raft_promise(group.disk(), group.own(), statement, group.leader));
+}
+
 TEST_CASE("a vote promises the term and the candidate (R2)") {
     Settled group;
     const BrokerId other(group.leader.value % 3 + 1);

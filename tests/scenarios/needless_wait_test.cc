@@ -10,6 +10,8 @@ using Catch::Matchers::Contains;
 
 namespace {
 
+const Instant kLater = Instant(0) + seconds(100'000);
+
 /// Its leader, and one of the partitions that has records.
 struct Leading {
     Leading() {
@@ -25,7 +27,7 @@ struct Leading {
         request.partitions.push_back({});
         request.partitions.back().partition = tp;
         request.partitions.back().fetch_offset = offset;
-        REQUIRE(leader->leading->parked.park(request, false, seconds(1), Instant(0)));
+        REQUIRE(leader->leading->parked.park(request, false, seconds(1), kLater));
     }
 
     SettledGroup group;
@@ -41,9 +43,9 @@ TEST_CASE("in a group in good order nobody waits without need") {
 TEST_CASE("a reader waits at the high watermark, not below it") {
     Leading group;
     auto& readers = group.leader->leading->consumers;
-    readers.push_back({{}, group.tp, group.high_watermark, 1, Instant(0)});
+    readers.push_back({{}, group.tp, group.high_watermark, 1, kLater});
     REQUIRE_FALSE(needless_wait(*group.leader).has_value());
-    readers.push_back({{}, group.tp, group.high_watermark - 1, 1, Instant(0)});
+    readers.push_back({{}, group.tp, group.high_watermark - 1, 1, kLater});
     REQUIRE_THAT(needless_wait(*group.leader).value_or(""), Contains("a reader waits"));
 }
 
@@ -71,7 +73,7 @@ TEST_CASE("a follower's fetch waits at the log end, not short of it") {
     REQUIRE_THAT(waits_at(1).value_or(""), Contains("the fetch of broker 9 waits"));
 }
 
-TEST_CASE("a coordinator is woken no later than the time of the next member is over") {
+TEST_CASE("a leader is woken no later than the time of the next who waits is over") {
     Leading group;
     clients::JoinGroupRequest join;
     join.group = "g";
@@ -79,14 +81,26 @@ TEST_CASE("a coordinator is woken no later than the time of the next member is o
     join.protocol_type = "consumer";
     join.protocols = {{"range", {}}};
     clients::GroupEffects effects;
+    group.leader->leading->parked = replication::ParkedFetches();
+    group.leader->leading->consumers.clear();
     group.leader->leading->groups.join(Instant(0), {}, join, effects);
     const Instant due = *group.leader->leading->groups.next_deadline();
     group.leader->deadline_timer_at = due;
     REQUIRE_FALSE(needless_wait(*group.leader).has_value());
     group.leader->deadline_timer_at = due + milliseconds(1);
-    REQUIRE_THAT(needless_wait(*group.leader).value_or(""), Contains("nothing wakes their coordinator"));
+    REQUIRE_THAT(needless_wait(*group.leader).value_or(""), Contains("a member of a group waits"));
     group.leader->deadline_timer_at.reset();
     REQUIRE(needless_wait(*group.leader).has_value());
+}
+
+TEST_CASE("of several who wait for a producer id each is told in time") {
+    Leading group;
+    const Instant due(0);
+    group.leader->deadline_timer_at.reset();
+    group.leader->leading->waiting_for_producer_id.push_back({{}, due});
+    REQUIRE_THAT(needless_wait(*group.leader).value_or(""), Contains("a new producer waits"));
+    group.leader->deadline_timer_at = due;
+    REQUIRE_FALSE(needless_wait(*group.leader).has_value());
 }
 
 TEST_CASE("a leader is always to look who keeps up with it") {

@@ -85,7 +85,7 @@ TEST_CASE("faults that wait for their moment meet it: elections, first boots, di
     for (std::uint64_t seed = 1; seed <= 8; ++seed)
         for (const auto& [name, count] : run_plan(generate(scenario, seed), {}).faults) delivered[name] += count;
     for (const char* name : {"network.cut_off_at_election", "process.power_loss_at_first_boot", "disk.stalled_together",
-                             "network.late_kind"}) {
+                             "network.late_kind", "network.cut_off_while_forming"}) {
         INFO(name);
         REQUIRE(delivered[name] > 0);
     }
