@@ -165,16 +165,16 @@ TEST_CASE("the everything scenario has every fault") {
     }
 }
 
-TEST_CASE("every key of the schema stands in the README") {
-    std::ifstream file(std::string(TIDELOCK_SOURCE_DIR) + "/scenarios/README.md");
-    std::stringstream readme;
-    readme << file.rdbuf();
+TEST_CASE("every key of the schema stands in SCHEMA.md") {
+    std::ifstream file(std::string(TIDELOCK_SOURCE_DIR) + "/scenarios/SCHEMA.md");
+    std::stringstream schema;
+    schema << file.rdbuf();
     for (const SettingInfo& info : all_settings()) {
         INFO(info.path);
-        REQUIRE(readme.str().find("`" + std::string(info.path) + "`") != std::string::npos);
+        REQUIRE(schema.str().find("`" + std::string(info.path) + "`") != std::string::npos);
     }
     for (const FaultInfo& info : all_faults()) {
         INFO(full_name_of(info.kind));
-        REQUIRE(readme.str().find("`" + full_name_of(info.kind) + "`") != std::string::npos);
+        REQUIRE(schema.str().find("`" + full_name_of(info.kind) + "`") != std::string::npos);
     }
 }

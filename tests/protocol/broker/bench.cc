@@ -212,6 +212,18 @@ bool Bench::form() {
     return advance_until(is_ready);
 }
 
+void Bench::withhold_positions(std::int32_t id, TopicPartition partition) {
+    const auto is_withheld = [partition](const auto& each) { return each.partition == partition; };
+    alter([id, is_withheld](std::int32_t from, PeerMessage& sent) {
+        auto* message = std::get_if<replication::Message>(&sent);
+        if (message == nullptr || from != id) return;
+        if (auto* fetch = std::get_if<replication::FetchRequest>(message))
+            std::erase_if(fetch->partitions, is_withheld);
+        if (auto* update = std::get_if<replication::PositionUpdate>(message))
+            std::erase_if(update->positions, is_withheld);
+    });
+}
+
 bool Bench::create_topic(const std::string& name, std::int32_t partition_count) {
     const CorrelationId asked = ask(serving(), clients::CreateTopicRequest{name, partition_count, {}});
     return advance_until([&] { return is_answered(asked, clients::ErrorCode::kNone); });

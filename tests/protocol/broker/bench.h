@@ -65,6 +65,10 @@ class Bench {
     /// What brokers send to each other is changed so on its way, from now on; null: nothing is.
     void alter(std::function<void(std::int32_t from, PeerMessage& message)> change) { alter_ = std::move(change); }
 
+    /// From now on this broker tells nobody its position in the partition.
+    void withhold_positions(std::int32_t id, TopicPartition partition);
+    void tell_positions() { alter_ = nullptr; }
+
     [[nodiscard]] const Broker& at(std::int32_t id) const { return *nodes_.at(id).broker; }
     /// Why the broker refused to start, or to go on; empty: it did not.
     [[nodiscard]] const std::string& refusal(std::int32_t id) const { return nodes_.at(id).refusal; }

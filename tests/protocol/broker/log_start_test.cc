@@ -204,15 +204,7 @@ TEST_CASE("a new leader opens when what clients deleted is gone, not as soon as 
     for (const std::int32_t id : {2, 3}) bench.release(id);
     bench.reconnect(1);
     // Of their high watermarks the logs know less than is in them; one member is slow to tell its position in one.
-    bool is_told = false;
-    bench.alter([&](std::int32_t from, PeerMessage& sent) {
-        auto* message = std::get_if<replication::Message>(&sent);
-        if (message == nullptr || is_told || from != 3) return;
-        if (auto* fetch = std::get_if<replication::FetchRequest>(message))
-            std::erase_if(fetch->partitions, [&](const auto& each) { return each.partition == orders; });
-        if (auto* update = std::get_if<replication::PositionUpdate>(message))
-            std::erase_if(update->positions, [&](const auto& each) { return each.partition == orders; });
-    });
+    bench.withhold_positions(3, orders);
     bench.start_all();
     const auto is_waiting = [&](std::int32_t id) {
         const auto& leading = bench.at(id).leading;
@@ -226,7 +218,7 @@ TEST_CASE("a new leader opens when what clients deleted is gone, not as soon as 
     REQUIRE(broker.partitions.at(home).high_watermark.value() == broker.logs.view(home)->log_end_offset);
     REQUIRE(broker.partitions.at(orders).high_watermark.value() == Offset(0));
     REQUIRE(is_waiting(leader));
-    is_told = true;
+    bench.tell_positions();
     REQUIRE(bench.advance_until([&] { return bench.serving() == leader; }));
     REQUIRE(log_start_of(bench.at(leader)) == Offset(1));
 }

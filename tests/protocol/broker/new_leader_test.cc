@@ -45,15 +45,7 @@ TEST_CASE("a new leader tells no end that may be below one shown before, nor tha
 
     // High watermarks are forgotten with the processes; one member is slow to tell its position.
     const TopicPartition orders{bench.at(1).topics.find(std::string_view("orders"))->id, PartitionIndex(0)};
-    bool is_told = false;
-    bench.alter([&](std::int32_t from, PeerMessage& sent) {
-        auto* message = std::get_if<replication::Message>(&sent);
-        if (message == nullptr || is_told || from != 3) return;
-        if (auto* fetch = std::get_if<replication::FetchRequest>(message))
-            std::erase_if(fetch->partitions, [&](const auto& each) { return each.partition == orders; });
-        if (auto* update = std::get_if<replication::PositionUpdate>(message))
-            std::erase_if(update->positions, [&](const auto& each) { return each.partition == orders; });
-    });
+    bench.withhold_positions(3, orders);
     bench.start_all();
     REQUIRE(bench.advance_until([&] { return bench.serving() == 1 || bench.serving() == 2; }, seconds(3)));
     REQUIRE(bench.at(bench.serving()).partitions.at(orders).high_watermark.value() == Offset(0));
@@ -62,7 +54,7 @@ TEST_CASE("a new leader tells no end that may be below one shown before, nor tha
     CHECK(listed(bench, OffsetAt::kMaxTimestamp).error == ErrorCode::kOffsetNotAvailable);
     CHECK(listed(bench, OffsetAt::kLogStart).offset == Offset(0));
 
-    is_told = true;
+    bench.tell_positions();
     const auto knows_the_end = [&] {
         return bench.serving() != 0 &&
                bench.at(bench.serving()).partitions.at(orders).high_watermark.value() == Offset(1);
