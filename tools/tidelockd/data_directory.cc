@@ -95,16 +95,27 @@ Result<std::vector<std::string>, std::string> names_in(const std::string& path) 
     return names;
 }
 
-/// A directory that was just made is there after a power loss too.
-bool sync_parent(const std::string& path) {
-    std::filesystem::path made = std::filesystem::absolute(path).lexically_normal();
-    if (!made.has_filename()) made = made.parent_path();  // "data/"
-    const std::filesystem::path parent = made.parent_path();
-    const int folder = ::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+bool sync_folder(const std::filesystem::path& path) {
+    const int folder = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0) return errno == EACCES;  // one that was there before: not ours to look into
     const bool is_synced = ::fsync(folder) == 0 || errno == EINVAL || errno == ENOTSUP;  // some file systems cannot
     ::close(folder);
     return is_synced;
+}
+
+/// Makes the directory and those above it, so that they are there after a power loss too. Empty: done.
+std::string make_durably(const std::string& path) {
+    std::filesystem::path made = std::filesystem::absolute(path).lexically_normal();
+    if (!made.has_filename()) made = made.parent_path();  // "data/"
+    std::vector<std::filesystem::path> parents{made.parent_path()};
+    std::error_code error;
+    while (!std::filesystem::exists(parents.back(), error) && parents.back().has_relative_path())
+        parents.push_back(parents.back().parent_path());
+    std::filesystem::create_directories(made, error);
+    if (error) return fmt::format("data directory {} cannot be made: {}", path, error.message());
+    for (const std::filesystem::path& parent : parents)
+        if (!sync_folder(parent)) return fmt::format("{} cannot be synced: {}", parent.string(), why(errno));
+    return {};
 }
 
 /// What lies in the directory itself and is the core's, the identity first.
@@ -155,10 +166,7 @@ std::string check_format(const std::string& path, int directory) {
 }  // namespace
 
 Result<DataDirectory, std::string> DataDirectory::open(const std::string& path) {
-    std::error_code error;
-    std::filesystem::create_directories(path, error);
-    if (error) return refuse(fmt::format("data directory {} cannot be made: {}", path, error.message()));
-    if (!sync_parent(path)) return refuse(fmt::format("the folder of {} cannot be synced: {}", path, why(errno)));
+    if (const std::string complaint = make_durably(path); !complaint.empty()) return refuse(complaint);
     const int directory = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (directory < 0) return refuse(fmt::format("data directory {} cannot be opened: {}", path, why(errno)));
     const int lock = ::openat(directory, kLockFile, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
@@ -221,7 +229,7 @@ Result<std::string, std::string> DataDirectory::set_aside() const {
     if (aside < 0) return refuse(fmt::format("{}/{} cannot be opened: {}", path_, folder, why(errno)));
     std::string complaint;
     // Each is where it goes before it is gone from where it was, whatever the power does.
-    if (!sync_parent(path_ + "/" + folder) || !sync_parent(path_ + "/" + kSetAside)) complaint = "cannot be synced";
+    if (!sync_folder(path_ + "/" + kSetAside) || !sync_folder(path_)) complaint = "cannot be synced";
     for (auto name = entries->begin(); name != entries->end() && complaint.empty(); ++name) {
         if (::renameat(directory_, name->c_str(), aside, name->c_str()) != 0)
             complaint = fmt::format("cannot be given {}", *name);
