@@ -293,7 +293,7 @@ struct Checker::CallHearing {
         parts.offsets_monotonic.judge(call, o);
         parts.view.end_topic_deletion(parts.view.name_of(o.topic), call.outcome);
     }
-    void operator()(const DeleteRecordsCall& o) const { parts.client_history.judge(call, o); }
+    void operator()(const DeleteRecordsCall& o) const { parts.client_history.judge(call, o, parts.log, excused); }
     void operator()(const CreateTopicCall& o) const { parts.client_history.judge(call, o); }
     void operator()(const GrowTopicCall& o) const { parts.client_history.judge(call, o); }
     void operator()(const ListOffsetsCall& o) const { parts.client_history.judge(call, o, parts.log, excused); }

@@ -305,9 +305,29 @@ void ClientHistory::judge(const ClientCall& call, const DeleteTopicCall& deletio
         if (partition.id.topic == deletion.topic) begin_life(partition, deletions);
 }
 
-void ClientHistory::judge(const ClientCall& call, const DeleteRecordsCall& deletion) {
-    if (call.outcome == Outcome::kFailed) return;
+/// An offset up to a high watermark that was shown is not past the end, whoever leads (KIP-207).
+void ClientHistory::judge_refusal(const ClientCall& call, const DeleteRecordsCall& deletion, const Partition& partition,
+                                  ViolationLog& log) {
+    const std::vector<AckedEnd>& ends = partition.shown_ends;
+    const auto after =
+        std::ranges::partition_point(ends, [&](const AckedEnd& shown) { return shown.returned_ns < call.invoked_ns; });
+    if (after == ends.begin() || deletion.before > (after - 1)->end) return;
+    log.report(kThis, call.returned_ns,
+               fmt::format("refused in range: {} asked to delete what is below {} of {} and was told that this is past "
+                           "the end, though the high watermark {} had been shown at {} ns, before it asked (I7)",
+                           text_of(call), deletion.before.value, text_of(deletion.partition), (after - 1)->end.value,
+                           (after - 1)->returned_ns));
+}
+
+void ClientHistory::judge(const ClientCall& call, const DeleteRecordsCall& deletion, ViolationLog& log,
+                          const ExcusedLosses& excused) {
     Partition& partition = partitions_[partition_of(deletion.partition)];
+    if (call.outcome == Outcome::kFailed) {
+        const bool is_judged = deletion.is_refused_as_past_end && !excused.contains(deletion.partition) &&
+                               !partition.is_uncertain && call.invoked_ns > partition.judged_from_ns;
+        if (is_judged) judge_refusal(call, deletion, partition, log);
+        return;
+    }
     partition.deletable_below = std::max(partition.deletable_below, deletion.before);
     if (call.outcome != Outcome::kOk) return;
     partition.deleted_below = std::max(partition.deleted_below, deletion.before);

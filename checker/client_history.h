@@ -27,7 +27,8 @@ class ClientHistory {
     void judge(const ClientCall& call, const CreateTopicCall& creation);
     void judge(const ClientCall& call, const GrowTopicCall& growth);
     void judge(const ClientCall& call, const DeleteTopicCall& deletion);
-    void judge(const ClientCall& call, const DeleteRecordsCall& deletion);
+    void judge(const ClientCall& call, const DeleteRecordsCall& deletion, ViolationLog& log,
+               const ExcusedLosses& excused);
     void judge_at_end(std::int64_t time_ns, const Settings& settings, const FinalView& view, ViolationLog& log,
                       const ExcusedLosses& excused);
 
@@ -100,6 +101,8 @@ class ClientHistory {
                             const ExcusedLosses& excused);
     static void judge_poll_order(const ClientCall& call, const FetchCall& fetch, ViolationLog& log);
     static void judge_refusal(const ClientCall& call, const FetchCall& fetch, const Partition& partition,
+                              ViolationLog& log);
+    static void judge_refusal(const ClientCall& call, const DeleteRecordsCall& deletion, const Partition& partition,
                               ViolationLog& log);
     static void note_shown_end(Partition& partition, std::int64_t returned_ns, Offset end);
     static void judge_skips(const ClientCall& call, const FetchCall& fetch, const Partition& partition,

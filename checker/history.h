@@ -127,7 +127,8 @@ struct GrowTopicCall {
 };
 struct DeleteRecordsCall {
     ClientPartition partition;
-    Offset before;  // exclusive
+    Offset before;                        // exclusive
+    bool is_refused_as_past_end = false;  // told that the log does not reach there
 };
 struct ListOffsetsCall {
     ClientPartition partition;

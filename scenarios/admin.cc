@@ -162,6 +162,8 @@ class Admin {
         client_.begin_call(checker::DeleteRecordsCall{client_.calls().partition_number(topic.name, partition), before});
         const CallReply reply =
             client_.await_leader_call(clients::DeleteRecordsRequest{name, before}, client_.call_timeout());
+        client_.calls().operation_of<checker::DeleteRecordsCall>(client_.id()).is_refused_as_past_end =
+            reply.end == CallEnd::kAnswered && reply.error() == ErrorCode::kOffsetOutOfRange;
         client_.end_call(reply.outcome());
         if (reply.is_ok()) watch_log_start(name, random);
         return reply.is_ok();

@@ -74,7 +74,7 @@ constexpr std::array<FaultInfo, kFaultKindCount> kFaults{{
     fault(kRollingRestart, kProcess, "rolling_restart", of("gap_ms", {1, 60'000}, {100, 2'500}), {50, 600}, false,
           "one broker after another is restarted"),
     fault(kMixedConfiguration, kProcess, "mixed_configuration", kNoSize, {50, 600}, true,
-          "a broker comes back with other timeouts than its peers"),
+          "a broker comes back with other timeouts than its peers, and takes smaller batches"),
     fault(kClockDrift, kClock, "drift", of("rate_ppm", {1, 1'000'000}, {10, 1'000}), {500, 8'000}, true,
           "a monotonic clock runs wrong, within the declared bound"),
     fault(kClockDriftBeyondBound, kClock, "drift_beyond_bound", of("rate_ppm", {1, 1'000'000}, {10'000, 400'000}),

@@ -17,6 +17,7 @@ constexpr std::uint32_t kWriteFailurePpm = 50'000;
 constexpr std::uint32_t kReadFailurePpm = 500'000;
 constexpr std::uint32_t kMisdirectionPpm = 200'000;
 constexpr std::uint64_t kUnlimitedBytes = UINT64_MAX;
+constexpr std::int32_t kSmallBatch = 160;  // a record or two
 
 /// After these a death leaves the most behind that somebody else has to understand.
 constexpr std::size_t kTurningPoints[] = {observation_index<broker::VoteGranted>(),
@@ -124,6 +125,7 @@ void Nemesis::mix_configuration(const PlannedFault& fault, sim::Rng& random) {
     config.isr_lag = scaled(config.isr_lag, random.between(60, 200));
     config.fetch_wait_max = scaled(config.fetch_wait_max, random.between(30, 150));
     config.raft_log_entries_max = static_cast<std::int32_t>(random.between(8, 128));
+    if (random.below(2) == 0) config.batch_bytes_max = kSmallBatch;  // below what it has stored, or is about to copy
     trace(fault, fmt::format("on broker {}: election timeout at {} percent", victim.value, election_percent));
     if (!cluster_.kill(victim)) return;
     cluster_.broker_host(victim).set_config(config);

@@ -171,6 +171,7 @@ struct UnconfirmedAnswer {
     clients::Answer answer;
     ReadRound round;
     Instant deadline;
+    std::size_t bytes = 0;  // that it holds beyond its own size
     bool operator==(const UnconfirmedAnswer&) const = default;
 };
 

@@ -9,7 +9,25 @@ namespace {
 
 using clients::ErrorCode;
 
-constexpr std::size_t kConfirmedAnswersMax = 1000;
+/// Clients ask about every partition there is at once, and each is an answer of its own.
+constexpr std::size_t kConfirmedAnswersMax = 20'000;
+constexpr std::size_t kConfirmedBytesMax = 64 << 20;
+
+/// What it holds beyond its own size, about.
+std::size_t bytes_of(const clients::Answer& answer) {
+    const auto* offsets = std::get_if<clients::GroupOffsetsAnswer>(&answer.body);
+    if (offsets == nullptr) return 0;
+    std::size_t bytes = 0;
+    for (const clients::GroupOffset& each : offsets->offsets)
+        bytes += sizeof each + each.partition.topic.size() + each.metadata.size();
+    return bytes;
+}
+
+std::size_t bytes_of(const std::deque<UnconfirmedAnswer>& answers) {
+    std::size_t bytes = 0;
+    for (const UnconfirmedAnswer& each : answers) bytes += each.bytes;
+    return bytes;
+}
 
 clients::Answer with_error(clients::Answer answer, ErrorCode error) {
     std::visit([error](auto& body) { body.error = error; }, answer.body);
@@ -24,13 +42,18 @@ void answer_when_confirmed(Step& step, const ClientRef& client, clients::Answer 
     if (broker.config.preset != Preset::kGroup)
         return step.effects.push_back(AnswerClient{client.connection, std::move(answer)});
     Leading& leading = *broker.leading;
-    if (leading.unconfirmed_answers.size() >= kConfirmedAnswersMax)
+    const std::size_t bytes = bytes_of(answer);
+    const bool has_room = leading.unconfirmed_answers.size() < kConfirmedAnswersMax &&
+                          (bytes == 0 || bytes_of(leading.unconfirmed_answers) + bytes <= kConfirmedBytesMax ||
+                           leading.unconfirmed_answers.empty());
+    if (!has_room)
         return step.effects.push_back(
             AnswerClient{client.connection, with_error(std::move(answer), ErrorCode::kThrottled)});
     leading.newest_round += 1;
     const ReadRound round = leading.newest_round;
     const Instant deadline = step.now + broker.config.request_timeout * 5;
-    leading.unconfirmed_answers.push_back(UnconfirmedAnswer{client.connection, std::move(answer), round, deadline});
+    leading.unconfirmed_answers.push_back(
+        UnconfirmedAnswer{client.connection, std::move(answer), round, deadline, bytes});
     note_deadline(step, deadline);
     observe(step, ReadRoundAsked{broker.raft.persistent.term, round});
     run_raft(step, raft::ConfirmationRequested{round});

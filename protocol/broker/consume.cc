@@ -34,6 +34,7 @@ void serve(Step& step, const ClientRef& client, TopicPartition tp, Offset from, 
     const Offset high_watermark = step.broker.partitions.at(tp).high_watermark.read_bound();
     clients::FetchAnswer body = bounds_answer(step.broker, tp, high_watermark);
     body.batches = batches;
+    body.has_more = next_offset < high_watermark;
     observe(step, RecordsServed{tp, step.broker.leading->leader_epoch, from, next_offset, high_watermark});
     answer(step, client, std::move(body));
 }
@@ -183,11 +184,13 @@ void on_list_offsets(Step& step, const ClientRef& client, const clients::Request
     clients::ListOffsetsAnswer body;
     const ErrorCode fenced = check_known_epoch(broker, list.known_leader_epoch);
     if (fenced != ErrorCode::kNone) return refuse(step, client, request, fenced);
+    Partition& partition = broker.partitions.at(*tp);
+    // Its end is where the damage is, not where the records end (L4).
+    if (partition.must_recopy) return refuse(step, client, request, ErrorCode::kStorageError);
     if (list.at == clients::OffsetAt::kTimestamp || list.at == clients::OffsetAt::kMaxTimestamp)
         return begin_time_lookup(step, client, *tp, list);
     body.leader_epoch = broker.leading->leader_epoch;
     const bool wants_start = list.at == clients::OffsetAt::kLogStart;
-    Partition& partition = broker.partitions.at(*tp);
     // More may be confirmed, and have been shown, than this leader knows yet: no end is told that may be below that.
     if (!wants_start && partition.high_watermark.value() < partition.epoch_start_offset)
         return refuse(step, client, request, ErrorCode::kOffsetNotAvailable);
@@ -207,6 +210,7 @@ void on_epoch_end(Step& step, const ClientRef& client, const clients::Request& r
     if (!tp) return refuse(step, client, request, ErrorCode::kUnknownTopicOrPartition);
     const ErrorCode fenced = check_known_epoch(broker, asked.known_leader_epoch);
     if (fenced != ErrorCode::kNone) return refuse(step, client, request, fenced);
+    if (broker.partitions.at(*tp).must_recopy) return refuse(step, client, request, ErrorCode::kStorageError);
     clients::EpochEndAnswer body;
     const auto view = broker.logs.view(*tp);
     const auto history = broker.logs.history(*tp)->entries();

@@ -23,7 +23,9 @@ std::vector<replication::LeaderCopy> open_epoch(Step& step, LeaderEpoch leader_e
     for (auto& [tp, partition] : broker.partitions) {
         const auto view = broker.logs.view(tp);
         CHECK(view.has_value());
-        if (leader_epoch.value > 0) {
+        // A copy that was found damaged waits (L4): its end is where the damage is, not where this epoch begins. Only a
+        // static leader has one. Nobody is taken for in sync with it, as nobody can be compared with what is lost.
+        if (leader_epoch.value > 0 && !partition.must_recopy) {
             const auto noted = broker.logs.note_epoch(tp, EpochStart{leader_epoch, view->log_end_offset});
             CHECK(noted.has_value());
         }
@@ -200,6 +202,12 @@ void advance_opening(Step& step) {
     // nobody may put a record there meanwhile (F2).
     if (!broker.catalogue_writes.empty()) return;
     Leading& leading = *broker.leading;
+    // G3: nothing is answered from what may be a part of it. Static leaders come here: elected ones are whole (I10).
+    const bool is_whole = std::ranges::none_of(leading.rebuilds, [&](const Rebuild& r) {
+        const auto partition = broker.partitions.find(r.partition);
+        return r.is_internal && partition != broker.partitions.end() && partition->second.must_recopy;
+    });
+    if (!is_whole) return;
     const bool is_read =
         std::ranges::all_of(leading.rebuilds, [](const Rebuild& r) { return r.next_offset >= r.end_offset; });
     if (!is_read) return;
@@ -243,6 +251,8 @@ void follow_decided_leader(Step& step) {
     if (broker.config.preset != Preset::kGroup || broker.is_identity_renewing) return;
     const group::Metadata& decided = broker.decided;
     if (decided.leader.value == 0 || decided.leader == broker.config.id) return;
+    // A newer claim in the log may be committed already: what its leader made of topics is not to be undone (F2).
+    if (broker.in_log.leader_epoch > decided.leader_epoch) return;
     // A claim older than records this copy already has says nothing about them (L6 would ask the wrong leader).
     for (const auto& [tp, partition] : broker.partitions)
         if (!partition.must_recopy && broker.logs.history(tp)->latest_epoch() > decided.leader_epoch) return;

@@ -165,7 +165,12 @@ void on_delete_records(Step& step, const ClientRef& client, const clients::Reque
     const auto tp = resolve(broker, del.partition);
     if (!tp) return refuse(step, client, request, ErrorCode::kUnknownTopicOrPartition);
     if (is_internal(broker, tp->topic)) return refuse(step, client, request, ErrorCode::kInternalTopic);
-    const Offset high_watermark = broker.partitions.at(*tp).high_watermark.value();
+    const Partition& partition = broker.partitions.at(*tp);
+    const Offset high_watermark = partition.high_watermark.value();
+    // A new leader may not know yet of all that is confirmed (KIP-207).
+    const bool asks_for_end = del.before_offset.value < 0 || del.before_offset > high_watermark;
+    if (asks_for_end && high_watermark < partition.epoch_start_offset)
+        return refuse(step, client, request, ErrorCode::kOffsetNotAvailable);
     const Offset before = del.before_offset.value < 0 ? high_watermark : del.before_offset;
     if (before > high_watermark) return refuse_when_confirmed(step, client, request, ErrorCode::kOffsetOutOfRange);
     // What is gone already may have gone without a record of that (retention); once a client is told, it stays gone.

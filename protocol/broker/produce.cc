@@ -47,6 +47,8 @@ Result<std::vector<storage::BatchView>, ErrorCode> take_batches(const Broker& br
     auto views = storage::split_batches(bytes, limits);
     if (!views) return Failure<ErrorCode>(ErrorCode::kCorruptMessage);
     for (const storage::BatchView& view : *views) {
+        if (view.bytes.size() > static_cast<std::size_t>(broker.config.batch_bytes_max))
+            return Failure<ErrorCode>(ErrorCode::kMessageTooLarge);
         if (!storage::validate_batch(view.bytes.span(), limits)) return Failure<ErrorCode>(ErrorCode::kCorruptMessage);
         const bool has_producer = view.header.producer_id != kNoProducer;
         if (view.header.is_control() || (has_producer && views->size() > 1))

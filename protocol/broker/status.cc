@@ -83,7 +83,8 @@ void on_transfer_finished(Step& step, const raft::TransferFinished& finished) {
     if (finished.succeeded) mark(step, broker.leading ? Mark::kLeadershipTransferred : Mark::kCaretakerHandedOver);
     if (!broker.leading || !broker.leading->transfer || broker.leading->transfer->target != finished.target) return;
     clients::TransferLeadershipAnswer body;
-    if (!finished.succeeded) body.error = clients::ErrorCode::kTransferFailed;
+    if (!finished.succeeded)
+        body.error = finished.was_told ? clients::ErrorCode::kRequestTimedOut : clients::ErrorCode::kTransferFailed;
     if (broker.leading->transfer->client) answer(step, *broker.leading->transfer->client, body);
     broker.leading->transfer.reset();
 }

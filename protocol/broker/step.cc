@@ -28,7 +28,6 @@ raft::Config raft_config(const Config& config) {
 storage::LogStoreConfig store_config(const Config& config) {
     storage::LogStoreConfig store;
     store.segment.segment_bytes_max = static_cast<std::uint32_t>(config.segment_bytes_max);
-    store.segment.batch.batch_bytes_max = config.batch_bytes_max;
     store.journal_bytes_max = static_cast<std::uint64_t>(config.journal_bytes_max);
     if (config.trusts_sealed_indexes) store.scan = storage::RecoveryScan::kFromCheckpoint;
     return store;

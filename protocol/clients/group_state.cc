@@ -1,6 +1,9 @@
 #include "protocol/clients/group_state.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
 
 namespace tidelock::clients {
 namespace {
@@ -10,9 +13,18 @@ bool understands(const std::vector<GroupProtocol>& protocols, const std::string&
                        [&](const GroupProtocol& each) { return each.name == name; });
 }
 
-bool is_understood_by_all(const Group& group, const std::string& protocol) {
-    return std::all_of(group.members.begin(), group.members.end(),
-                       [&](const auto& each) { return understands(each.second.protocols, protocol); });
+/// What every member understands. Each member's list is gone through once: there may be a thousand of them.
+std::set<std::string_view> common_protocols(const Group& group) {
+    std::map<std::string_view, std::size_t> understood_by;
+    for (const auto& [id, member] : group.members) {
+        std::set<std::string_view> own;
+        for (const GroupProtocol& each : member.protocols)
+            if (own.insert(each.name).second) ++understood_by[each.name];
+    }
+    std::set<std::string_view> common;
+    for (const auto& [name, count] : understood_by)
+        if (count == group.members.size()) common.insert(name);
+    return common;
 }
 
 }  // namespace
@@ -36,20 +48,21 @@ std::string_view to_text(GroupState state) {
 std::string chosen_protocol(const Group& group) {
     const auto leader = group.members.find(group.leader);
     if (leader == group.members.end()) return {};
+    const std::set<std::string_view> common = common_protocols(group);
+    std::map<std::string_view, std::size_t> votes;
+    for (const auto& [id, member] : group.members) {
+        const auto first = std::find_if(member.protocols.begin(), member.protocols.end(),
+                                        [&](const GroupProtocol& each) { return common.contains(each.name); });
+        if (first != member.protocols.end()) ++votes[first->name];
+    }
     std::string best;
     std::size_t best_votes = 0;
     for (const GroupProtocol& candidate : leader->second.protocols) {
-        if (!is_understood_by_all(group, candidate.name)) continue;
-        std::size_t votes = 0;
-        for (const auto& [id, member] : group.members) {
-            const auto first =
-                std::find_if(member.protocols.begin(), member.protocols.end(),
-                             [&](const GroupProtocol& each) { return is_understood_by_all(group, each.name); });
-            if (first != member.protocols.end() && first->name == candidate.name) ++votes;
-        }
-        if (best.empty() || votes > best_votes) {
+        if (!common.contains(candidate.name)) continue;
+        const std::size_t given = votes[candidate.name];
+        if (best.empty() || given > best_votes) {
             best = candidate.name;
-            best_votes = votes;
+            best_votes = given;
         }
     }
     return best;

@@ -134,10 +134,9 @@ ErrorCode GroupCoordinator::heartbeat(Instant now, const HeartbeatRequest& reque
 /// before they join; between a generation and its assignments nobody has anything to commit.
 ErrorCode GroupCoordinator::admit_commit(Instant now, const HeartbeatRequest& committer) {
     const auto at = groups_.find(committer.group);
-    const bool is_alone = committer.generation < 0 && committer.member.empty() && committer.instance.empty();
+    // Whoever assigns to itself commits in no generation; it may have a name that it never joined under.
     if (at == groups_.end() || at->second.members.empty())
-        return is_alone ? ErrorCode::kNone
-                        : (committer.generation >= 0 ? ErrorCode::kIllegalGeneration : ErrorCode::kUnknownMember);
+        return committer.generation < 0 ? ErrorCode::kNone : ErrorCode::kIllegalGeneration;
     GroupEffects none;
     const Story story{*this, now, at->first, at->second, none};
     const ErrorCode error = story.check_member(committer.member, committer.instance);

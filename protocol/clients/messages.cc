@@ -277,6 +277,7 @@ void put_body(const FetchAnswer& body, ByteWriter& out) {
     out.i64(body.last_stable_offset.value);
     out.i64(body.log_start_offset.value);
     out.blob(body.batches.span());
+    out.boolean(body.has_more);
 }
 void get_body(FetchAnswer& body, ByteReader& in) {
     body.error = get_error(in);
@@ -284,6 +285,7 @@ void get_body(FetchAnswer& body, ByteReader& in) {
     body.last_stable_offset = Offset(in.i64());
     body.log_start_offset = Offset(in.i64());
     body.batches = in.blob();
+    body.has_more = in.boolean();
 }
 
 void put_body(const ListOffsetsAnswer& body, ByteWriter& out) {

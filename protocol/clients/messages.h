@@ -214,6 +214,7 @@ struct FetchAnswer {
     Offset last_stable_offset;
     Offset log_start_offset;  // also with kOffsetOutOfRange
     Bytes batches;            // whole batches; the first may begin below the asked offset
+    bool has_more = false;    // ... and more of them lie below the high watermark
     bool operator==(const FetchAnswer&) const = default;
 };
 struct ListOffsetsAnswer {

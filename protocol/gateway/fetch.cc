@@ -137,6 +137,8 @@ void take(Call& call, Slot slot, const clients::Answer& answer, const kafka::Fet
             result.log_start_offset = fetched->log_start_offset;
         }
         result.records = fetched->batches;
+        // There is more than was asked for: to wait for yet more brings nothing.
+        round.has_no_room = round.has_no_room || fetched->has_more;
         round.bytes_read += static_cast<std::int64_t>(fetched->batches.size());
         count_bytes(call, static_cast<std::int64_t>(fetched->batches.size()));
     }

@@ -55,6 +55,10 @@ Pending* find_pending(Connection& connection, std::uint64_t number) {
 }  // namespace
 
 void Call::ask(Slot slot, clients::RequestBody body) {
+    if (pending.outstanding >= static_cast<std::uint32_t>(config.parts_max)) {
+        pending.is_too_much = true;
+        return;
+    }
     const CorrelationId correlation(++connection.last_correlation);
     connection.parts.emplace_hint(connection.parts.end(), correlation, Part{pending.number, slot});
     ++pending.outstanding;
@@ -97,8 +101,15 @@ void Gateway::on_frame(Instant now, ConnectionId id, const Bytes& content, Effec
     connection.bytes_pending += pending.frame_bytes;
     pending.answer = kafka::refusal_of(*request, kafka::ErrorCode::kNone).body;  // has a place for every result
     pending.request = std::move(*request);
+    const std::size_t effects_before = effects.size();
     Call call{config_, now, id, connection, pending, effects};
     std::visit([&](auto& asked) { ask(call, asked); }, pending.request.body);
+    // A broker that is busy with one request leads nobody meanwhile.
+    if (pending.is_too_much) {
+        effects.erase(effects.begin() + static_cast<std::ptrdiff_t>(effects_before), effects.end());
+        effects.emplace_back(CloseConnection{id, "a request about more than can be asked at once"});
+        return;
+    }
     flush(config_, now, id, connection, effects);
 }
 

@@ -42,6 +42,7 @@ struct GatewayConfig {
     std::int64_t fetch_bytes_max = 55 << 20;    // of one answer, whatever the client would take
     std::int64_t request_bytes_max = 64 << 20;  // the same in bytes, what is read for answers included
     std::int64_t group_bytes_max = 64 << 20;    // of one answer about groups, told by their members
+    std::int32_t parts_max = 20'000;            // of one request: partitions, groups, topics that the broker is asked
     bool operator==(const GatewayConfig&) const = default;
 };
 
@@ -105,6 +106,7 @@ struct Pending {
     std::optional<FetchRound> fetch;
     std::string close_with;                 // why the connection ends instead of an answer; empty: it does not
     bool is_answered_before_close = false;  // or after it
+    bool is_too_much = false;               // it is about more parts than may be asked
     std::set<std::string> refused_topics;   // by name: that nobody can create for a Metadata request
     std::int64_t answer_bytes = 0;          // so far, of what members of groups say about themselves
     bool has_created = false;               // topics that a Metadata request asked for

@@ -12,6 +12,8 @@
 namespace tidelock::gateway {
 namespace {
 
+constexpr std::size_t kOffsetBytes = 64;  // of one committed offset, besides what its client wrote to it
+
 kafka::OffsetFetchPartitionResult partition_of(const clients::GroupOffset& committed) {
     kafka::OffsetFetchPartitionResult result;
     result.partition_index = committed.partition.partition;
@@ -48,17 +50,27 @@ void note_group_error(Call& call, std::uint32_t group, kafka::ErrorCode error) {
         response.error_code = error;
 }
 
-void list_all(std::vector<kafka::OffsetFetchTopicResult>& topics, const clients::GroupOffsetsAnswer& listed) {
+/// False: no frame has room for it, with what the answer holds already.
+bool note_bytes(Call& call, const clients::GroupOffset& committed) {
+    call.pending.answer_bytes += static_cast<std::int64_t>(kOffsetBytes + committed.metadata.size());
+    return call.pending.answer_bytes <= call.config.group_bytes_max;
+}
+
+/// False: it is too much.
+bool list_all(Call& call, std::vector<kafka::OffsetFetchTopicResult>& topics,
+              const clients::GroupOffsetsAnswer& listed) {
     for (const clients::GroupOffset& each : listed.offsets) {
+        if (!note_bytes(call, each)) return false;
         if (topics.empty() || topics.back().name != each.partition.topic) topics.push_back({each.partition.topic, {}});
         topics.back().partitions.push_back(partition_of(each));
     }
+    return true;
 }
 
 /// What the group has committed for the partitions asked about. One that is not there has no offset; that is no error
-/// to whoever is about to read it (KIP-88).
-void list_asked(std::vector<kafka::OffsetFetchTopicResult>& topics, const std::vector<kafka::OffsetFetchTopic>& asked,
-                const clients::GroupOffsetsAnswer& listed) {
+/// to whoever is about to read it (KIP-88). False: it is too much, as of a partition that is named a million times.
+bool list_asked(Call& call, std::vector<kafka::OffsetFetchTopicResult>& topics,
+                const std::vector<kafka::OffsetFetchTopic>& asked, const clients::GroupOffsetsAnswer& listed) {
     std::map<std::pair<std::string_view, PartitionIndex>, const clients::GroupOffset*> committed;
     for (const clients::GroupOffset& each : listed.offsets)
         committed.emplace(std::pair(std::string_view(each.partition.topic), each.partition.partition), &each);
@@ -67,9 +79,11 @@ void list_asked(std::vector<kafka::OffsetFetchTopicResult>& topics, const std::v
         result.name = topic.name;
         for (const PartitionIndex index : topic.partition_indexes) {
             const auto at = committed.find({std::string_view(topic.name), index});
+            if (at != committed.end() && !note_bytes(call, *at->second)) return false;
             result.partitions.push_back(at == committed.end() ? nothing_of(index) : partition_of(*at->second));
         }
     }
+    return true;
 }
 
 /// In version 1 only partitions can say it.
@@ -134,10 +148,10 @@ void take(Call& call, Slot slot, const clients::Answer& answer, const kafka::Off
         if (asked) list_failed(topics, *asked, said);
         return;
     }
-    if (asked)
-        list_asked(topics, *asked, *listed);
-    else
-        list_all(topics, *listed);
+    const bool fits = asked ? list_asked(call, topics, *asked, *listed) : list_all(call, topics, *listed);
+    if (fits) return;
+    topics.clear();
+    note_group_error(call, slot.outer, kafka::ErrorCode::kMessageTooLarge);
 }
 
 }  // namespace tidelock::gateway

@@ -113,6 +113,7 @@ struct NeedSnapshot {
 struct TransferFinished {
     BrokerId target;
     bool succeeded = false;
+    bool was_told = false;  // not succeeded: the target may still stand
     bool operator==(const TransferFinished&) const = default;
 };
 struct ProposalRefused {

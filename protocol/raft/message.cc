@@ -264,6 +264,7 @@ void write(ByteWriter& out, const TimeoutNow& m) {
     out.i64(m.term.value);
     out.u64(m.leader_incarnation.value);
     out.u64(m.follower_incarnation.value);
+    out.i64(m.last_index.value);
 }
 
 Message read_timeout_now(ByteReader& in) {
@@ -271,6 +272,7 @@ Message read_timeout_now(ByteReader& in) {
     m.term = read_term(in);
     m.leader_incarnation = read_life(in);
     m.follower_incarnation = read_belief(in);
+    m.last_index = read_index(in);
     return m;
 }
 

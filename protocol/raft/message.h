@@ -115,6 +115,7 @@ struct TimeoutNow {
     Term term;
     Incarnation leader_incarnation;
     Incarnation follower_incarnation;
+    LogIndex last_index{};  // of the leader's log: one that wrote on since leads on
     bool operator==(const TimeoutNow&) const = default;
 };
 

@@ -196,6 +196,7 @@ Node make_node(Config config, PersistentState state, Bytes formation_payload, st
     CHECK(boot_nonce != 0);
     Node node;
     node.formation.view = boot_nonce;
+    node.pre_vote_round = boot_nonce;
     node.formation.own_payload = std::move(formation_payload);
     for (const BrokerId member : config.members)
         if (member != config.self) node.formation.peers.push_back({member, {}, {}, 0, false});

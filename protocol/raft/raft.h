@@ -164,7 +164,7 @@ struct Node {
     Formation formation;
     std::optional<IncomingSnapshot> incoming_snapshot;
     bool snapshot_requested = false;
-    std::uint64_t pre_vote_round = 0;  // the newest one of this life
+    std::uint64_t pre_vote_round = 0;  // the newest one; each boot begins elsewhere, as answers may outlive a boot
     int elections_in_vain = 0;    // its own candidacies since it last heard of a leader, at most kElectionsInVainMax
     int caretakings_in_vain = 0;  // its own since a leader's claim committed last, at most kCaretakingsInVainMax
 

@@ -60,12 +60,13 @@ void tell_target_if_ready(Step& s, Leader& leader) {
     CHECK(progress != nullptr);
     if (!counts(node, *progress) || progress->match_index != last_index(node)) return;
     leader.transfer->told = true;
-    send(s, progress->broker, TimeoutNow{node.persistent.term, node.persistent.incarnation, progress->incarnation});
+    send(s, progress->broker,
+         TimeoutNow{node.persistent.term, node.persistent.incarnation, progress->incarnation, last_index(node)});
 }
 
 void finish_transfer(Step& s, Leader& leader, bool succeeded) {
     emit(s, CancelTimer{TimerKind::kTransfer});
-    emit(s, TransferFinished{leader.transfer->target, succeeded});
+    emit(s, TransferFinished{leader.transfer->target, succeeded, !succeeded && leader.transfer->told});
     leader.transfer.reset();
 }
 
@@ -94,6 +95,8 @@ void on_timeout_now(Step& s, BrokerId from, const TimeoutNow& message) {
     const Follower* follower = std::get_if<Follower>(&node.role);
     if (follower == nullptr || follower->leader != from) return;
     if (!node.persistent.voter || node.eligibility != Eligibility::kMayLead) return;
+    // It came late: the leader has given the transfer up, and has written on.
+    if (last_term(node.persistent) == message.term && last_index(node) > message.last_index) return;
     start_election(s, true);
 }
 

@@ -111,11 +111,12 @@ void Fetcher::on_epoch_end_answer(const EpochEndAnswer& answer, Instant now, Fet
     if (!accept_answer(answer.code, answer.leader_epoch, now, effects)) return;
     std::vector<TopicPartition> open;
     for (const Partition& partition : partitions_)
-        if (partition.phase == PartitionPhase::kAsking) open.push_back(partition.ends.partition);
+        if (partition.phase == PartitionPhase::kAsking && !partition.paused_until)
+            open.push_back(partition.ends.partition);
     Next next = Next::kGoOn;
     for (const PartitionEpochEnd& end : answer.ends) {
         if (std::erase(open, end.partition) == 0) continue;  // not asked, or answered twice
-        next = std::max(next, take_epoch_end(end, effects));
+        next = std::max(next, take_epoch_end(end, now, effects));
     }
     if (!open.empty()) next = Next::kBackOff;  // an answer that leaves a question open would be asked for for ever
     if (next == Next::kBackOff) return back_off(now, effects);

@@ -204,7 +204,7 @@ class Fetcher {
     [[nodiscard]] static Partition renewed(const Partition& known, const LocalPartition& local);
     void take_step(Partition& partition, const TruncationStep& step, FetchEffects& effects);
     void go_on_truncating(Instant now, FetchEffects& effects);
-    [[nodiscard]] Next take_epoch_end(const PartitionEpochEnd& end, FetchEffects& effects);
+    [[nodiscard]] Next take_epoch_end(const PartitionEpochEnd& end, Instant now, FetchEffects& effects);
     [[nodiscard]] Next take_partition_answer(const PartitionAnswer& answer, Instant now, FetchEffects& effects);
     void take_records(Partition& partition, const PartitionAnswer& answer, FetchEffects& effects);
     void fetch_next(Instant now, FetchEffects& effects);

@@ -87,9 +87,10 @@ void Fetcher::go_on_truncating(Instant now, FetchEffects& effects) {
     if (is_request_outstanding_) return;
     EpochEndRequest request;
     bool is_cutting = false;
-    for (const Partition& partition : partitions_) {
+    for (Partition& partition : partitions_) {
         is_cutting = is_cutting || partition.phase == PartitionPhase::kCutting;
-        if (partition.phase == PartitionPhase::kAsking)
+        if (partition.paused_until && *partition.paused_until <= now) partition.paused_until.reset();
+        if (partition.phase == PartitionPhase::kAsking && !partition.paused_until)
             request.questions.push_back({partition.ends.partition, partition.asked_epoch});
     }
     if (!request.questions.empty()) {
@@ -100,8 +101,12 @@ void Fetcher::go_on_truncating(Instant now, FetchEffects& effects) {
     }
 }
 
-Fetcher::Next Fetcher::take_epoch_end(const PartitionEpochEnd& end, FetchEffects& effects) {
+Fetcher::Next Fetcher::take_epoch_end(const PartitionEpochEnd& end, Instant now, FetchEffects& effects) {
     if (end.code == ErrorCode::kUnknownPartition) return Next::kAskManifest;
+    if (end.code == ErrorCode::kStorageError || end.code == ErrorCode::kNotReady) {
+        find(end.partition)->paused_until = now + config_.retry_min;  // this one waits, not all of them (L4)
+        return Next::kGoOn;
+    }
     if (end.code != ErrorCode::kNone) return Next::kBackOff;
     Partition* partition = find(end.partition);
     take_step(*partition, partition->handshake.on_answer(end.answer), effects);
@@ -125,6 +130,10 @@ void Fetcher::fetch_next(Instant now, FetchEffects& effects) {
         return partition.phase == PartitionPhase::kNew;
     });
     if (has_new) return ask_manifest(now, effects);  // no fetch before the handshake (F1)
+    const bool has_question = std::any_of(partitions_.begin(), partitions_.end(), [now](const Partition& partition) {
+        return partition.phase == PartitionPhase::kAsking && partition.paused_until && *partition.paused_until <= now;
+    });
+    if (has_question) return go_on_truncating(now, effects);  // of one that the leader could not read
     FetchRequest request;
     request.header = next_header();
     request.manifest_digest = manifest_digest_;

@@ -38,9 +38,10 @@ enum class BatchError : std::uint8_t {
 /// A word for messages: "bad crc".
 const char* describe(BatchError error);
 
-/// Bounds that are checked before anything is allocated or followed.
+/// Bounds that are checked before anything is allocated or followed. They are the format's: what clients may write is a
+/// setting, and a batch that was stored under another one is no damage.
 struct BatchLimits {
-    std::int32_t batch_bytes_max = 16 << 20;  // whole batch, header included
+    std::int32_t batch_bytes_max = 256 << 20;  // whole batch, header included
     std::int32_t record_count_max = 1 << 20;
     bool operator==(const BatchLimits&) const = default;
 };

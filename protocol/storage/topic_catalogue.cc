@@ -1,6 +1,7 @@
 #include "protocol/storage/topic_catalogue.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace tidelock::storage {
 namespace {
@@ -44,22 +45,36 @@ const TopicEntry* TopicCatalogue::find(std::string_view name) const {
 }
 
 const TopicEntry* TopicCatalogue::find(TopicId id) const {
-    for (const TopicEntry& topic : topics)
-        if (topic.id == id) return &topic;
-    return nullptr;
+    const auto id_at = [&](std::uint32_t place) { return topics[place].id; };
+    const auto at = std::ranges::lower_bound(by_id, id, {}, id_at);
+    return at != by_id.end() && id_at(*at) == id ? &topics[*at] : nullptr;
 }
 
 void TopicCatalogue::put(TopicEntry entry) {
     const auto at = std::lower_bound(topics.begin(), topics.end(), std::string_view(entry.name), is_before);
-    if (at != topics.end() && at->name == entry.name)
+    const bool is_known = at != topics.end() && at->name == entry.name;
+    if (is_known && at->id == entry.id) {
         *at = std::move(entry);
-    else
-        topics.insert(at, std::move(entry));
+        return;
+    }
+    if (is_known) remove(entry.name);
+    const auto place = static_cast<std::uint32_t>(
+        std::lower_bound(topics.begin(), topics.end(), std::string_view(entry.name), is_before) - topics.begin());
+    for (std::uint32_t& each : by_id)
+        if (each >= place) ++each;
+    const TopicId id = entry.id;
+    topics.insert(topics.begin() + place, std::move(entry));
+    by_id.insert(std::ranges::lower_bound(by_id, id, {}, [&](std::uint32_t each) { return topics[each].id; }), place);
 }
 
 void TopicCatalogue::remove(std::string_view name) {
     const auto at = std::lower_bound(topics.begin(), topics.end(), name, is_before);
-    if (at != topics.end() && at->name == name) topics.erase(at);
+    if (at == topics.end() || at->name != name) return;
+    const auto place = static_cast<std::uint32_t>(at - topics.begin());
+    std::erase(by_id, place);
+    for (std::uint32_t& each : by_id)
+        if (each > place) --each;
+    topics.erase(at);
 }
 
 void TopicCatalogue::fold(Digest& digest) const {
@@ -110,6 +125,9 @@ Result<TopicCatalogue, DecodeError> decode_topic_catalogue(ByteReader& in) {
     }
     if (in.failed()) return decode_failure("topic catalogue: cut short");
     if (const std::string flaw = find_flaw(catalogue); !flaw.empty()) return decode_failure(flaw);
+    catalogue.by_id.resize(count);
+    std::iota(catalogue.by_id.begin(), catalogue.by_id.end(), 0U);
+    std::ranges::sort(catalogue.by_id, {}, [&](std::uint32_t place) { return catalogue.topics[place].id; });
     return catalogue;
 }
 

@@ -36,6 +36,7 @@ struct TopicEntry {
 /// Sorted by name; names and ids are unique.
 struct TopicCatalogue {
     std::vector<TopicEntry> topics;
+    std::vector<std::uint32_t> by_id;  // places in `topics`; put, remove and decoding keep it
 
     [[nodiscard]] const TopicEntry* find(std::string_view name) const;
     [[nodiscard]] const TopicEntry* find(TopicId id) const;
@@ -44,7 +45,7 @@ struct TopicCatalogue {
     /// Removes the topic of that name, if there is one.
     void remove(std::string_view name);
     void fold(Digest& digest) const;
-    bool operator==(const TopicCatalogue&) const = default;
+    bool operator==(const TopicCatalogue& other) const { return topics == other.topics; }
 };
 
 /// What no broker may write down, as no broker would read it again; empty: nothing is wrong. `topic catalogue: ...`.

@@ -255,6 +255,18 @@ TEST_CASE("V21: what was shown to be in range is not refused as out of range") {
     }
 }
 
+TEST_CASE("V21: what was shown to be there is not refused to be deleted as past the end") {
+    const auto is_clean = [](std::int64_t before, bool is_refused_as_past_end) {
+        ClientStory story;
+        story.fetch(0, {}, 5);
+        return story.call(DeleteRecordsCall{kClientX0, Offset(before), is_refused_as_past_end}, Outcome::kFailed)
+            .is_clean();
+    };
+    REQUIRE_FALSE(is_clean(5, true));
+    REQUIRE(is_clean(6, true));   // beyond it nobody knows
+    REQUIRE(is_clean(5, false));  // refused for another reason
+}
+
 TEST_CASE("V21: an offset has one value") {
     ClientStory story;
     story.produce(0xa, 0).produce(0xb, 1);

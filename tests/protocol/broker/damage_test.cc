@@ -54,7 +54,70 @@ struct TrustingGroup {
     Incarnation before;
 };
 
+/// Broker 1 leads by configuration, in its second life, and the first record of one topic rots.
+struct StaticGroup {
+    StaticGroup() {
+        REQUIRE(bench.form());
+        REQUIRE(bench.create_topic("orders"));
+        REQUIRE(bench.create_topic("other"));
+        write("orders");
+        write("other");
+        bench.start(1);
+        REQUIRE(bench.advance_until([&] { return bench.serving() == 1 && bench.is_whole(); }));
+        write("orders");
+    }
+    void write(const std::string& topic) {
+        const CorrelationId asked = bench.ask(1, produce_to(topic, Acks::kAll, seconds(5)));
+        REQUIRE(bench.advance_until([&] { return bench.is_answered(asked, ErrorCode::kNone); }));
+    }
+    [[nodiscard]] TopicPartition partition_of(std::string_view topic) const {
+        return {bench.at(1).topics.find(topic)->id, PartitionIndex(0)};
+    }
+    void rot_and_restart(std::string_view topic) {
+        bench.rot_at(1, std::string(storage::segment_file_name(partition_of(topic), Offset(0)).text()), kInFirstRecord);
+        bench.start(1);
+    }
+    Bench bench{3, [](Config& config) {
+                    config.preset = Preset::kStatic;
+                    config.static_leader = BrokerId(1);
+                    config.tail_cache_bytes_max = 0;
+                }};
+};
+
 }  // namespace
+
+TEST_CASE("static: a leader whose copy is damaged leads on with all others, boot after boot (L4)", "[broker]") {
+    StaticGroup group;
+    Bench& bench = group.bench;
+    group.rot_and_restart("orders");
+    REQUIRE(bench.advance_until([&] { return bench.serving() == 1; }));
+    bench.start(1);
+    REQUIRE(bench.advance_until([&] { return bench.serving() == 1; }));
+    // The damaged partition waits: nothing of it is told, as nobody knows here what it held.
+    const CorrelationId end = bench.ask(1, clients::ListOffsetsRequest{kOrders, clients::OffsetAt::kHighWatermark});
+    CHECK(bench.is_answered(end, ErrorCode::kStorageError));
+    const CorrelationId refused = bench.ask(1, produce_to("orders", Acks::kLeader, seconds(1)));
+    CHECK(bench.is_answered(refused, ErrorCode::kStorageError));
+    // Records of the others go on to be copied.
+    bench.ask(1, produce_to("other", Acks::kLeader, seconds(1)));
+    const auto is_copied = [&](std::int32_t id) {
+        return bench.at(id).logs.view(group.partition_of("other"))->log_end_offset == Offset(2);
+    };
+    CHECK(bench.advance_until([&] { return is_copied(2) && is_copied(3); }, seconds(5)));
+}
+
+TEST_CASE("static: nobody serves from a damaged topic of offsets or producers (G3, L4)", "[broker]") {
+    StaticGroup group;
+    clients::OffsetCommitRequest commit;
+    commit.group = "g";
+    commit.partition = kOrders;
+    commit.offset = Offset(1);
+    const CorrelationId committed = group.bench.ask(1, commit);
+    REQUIRE(group.bench.advance_until([&] { return group.bench.is_answered(committed, ErrorCode::kNone); }));
+    group.rot_and_restart(clients::kConsumerOffsetsTopic);
+    group.bench.advance(seconds(5));
+    CHECK(group.bench.serving() == 0);
+}
 
 TEST_CASE("damage of a sealed segment that nobody has read is not found by a boot that trusts its index", "[broker]") {
     TrustingGroup group;

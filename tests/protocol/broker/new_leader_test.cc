@@ -53,6 +53,11 @@ TEST_CASE("a new leader tells no end that may be below one shown before, nor tha
     CHECK(listed(bench, OffsetAt::kTimestamp).error == ErrorCode::kOffsetNotAvailable);
     CHECK(listed(bench, OffsetAt::kMaxTimestamp).error == ErrorCode::kOffsetNotAvailable);
     CHECK(listed(bench, OffsetAt::kLogStart).offset == Offset(0));
+    for (const Offset before : {Offset(1), Offset(-1)}) {  // not past the end, and the end is not known
+        const CorrelationId deletion = bench.ask(bench.serving(), clients::DeleteRecordsRequest{kOrders, before});
+        bench.advance(milliseconds(50));
+        CHECK(bench.is_answered(deletion, ErrorCode::kOffsetNotAvailable));
+    }
 
     bench.tell_positions();
     const auto knows_the_end = [&] {

@@ -45,11 +45,12 @@ TEST_CASE("a thousand wait for a producer id (T2)", "[broker]") {
     REQUIRE(group.leading().waiting_for_producer_id.size() == 1'000);
 }
 
-TEST_CASE("a thousand wait for a leader to be confirmed (T1)", "[broker]") {
+TEST_CASE("twenty thousand answers wait for a leader to be confirmed: one for each partition asked about (T1)",
+          "[broker]") {
     Group group;
     group.bench.cut_off(group.leader);
-    group.admits(1'000, [](std::size_t) { return clients::OffsetFetchRequest{"g", kOrders}; });
-    REQUIRE(group.leading().unconfirmed_answers.size() == 1'000);
+    group.admits(20'000, [](std::size_t) { return clients::OffsetFetchRequest{"g", kOrders}; });
+    REQUIRE(group.leading().unconfirmed_answers.size() == 20'000);
 }
 
 TEST_CASE("a hundred wait for a change of topics (F2)", "[broker]") {

@@ -474,6 +474,46 @@ TEST_CASE("a fetch does not wait for more than its answer may hold") {
     CHECK(door.sent.size() == 1);
 }
 
+TEST_CASE("a fetch does not wait while more lies there than a read brings") {
+    Door door;
+    kafka::FetchRequest fetch = fetch_of({0});
+    fetch.max_bytes = 10'000;
+    fetch.min_bytes = 5'000;
+    door.ask(fetch, 4);
+    clients::FetchAnswer part = records(70);
+    part.has_more = true;
+    door.answer(door.next<clients::FetchRequest>().first, part);
+    CHECK(door.sent.size() == 1);
+}
+
+TEST_CASE("a request about more than a broker should be asked at once ends its connection, and is not asked") {
+    Door door;
+    kafka::ListOffsetsRequest list;
+    auto& partitions = list.topics.emplace_back().partitions;
+    partitions.resize(20'001);
+    door.ask(list, 1);
+    CHECK(door.asked.empty());
+    CHECK_FALSE(door.closed.empty());
+    Door other;
+    partitions.resize(20'000);
+    other.ask(list, 1);
+    CHECK(other.asked.size() == 20'000);
+    CHECK(other.closed.empty());
+}
+
+TEST_CASE("committed offsets that no frame holds are not told: a partition may be named a million times") {
+    Door door;
+    const std::vector<PartitionIndex> often(100'000, PartitionIndex(0));
+    door.ask(kafka::OffsetFetchRequest{{}, {}, {{"g", std::vector<kafka::OffsetFetchTopic>{{"t", often}}}}, false}, 8);
+    clients::GroupOffsetsAnswer answer;
+    answer.offsets.push_back(
+        {{"t", TopicId(0), PartitionIndex(0)}, Offset(1), LeaderEpoch(1), std::string(4'096, 'm')});
+    door.answer(door.next<clients::GroupOffsetsRequest>().first, answer);
+    const auto told = door.answered<kafka::OffsetFetchResponse>(kafka::ApiKey::kOffsetFetch, 8);
+    CHECK(told.groups[0].error_code == kafka::ErrorCode::kMessageTooLarge);
+    CHECK(told.groups[0].topics.empty());
+}
+
 TEST_CASE("transactions are refused by what ends the wish for them") {
     Door door;
     kafka::InitProducerIdRequest init;

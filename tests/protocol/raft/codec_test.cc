@@ -28,7 +28,7 @@ std::vector<Message> one_of_each() {
             answer,
             chunk,
             got,
-            TimeoutNow{Term(3), life_of(1), life_of(2)},
+            TimeoutNow{Term(3), life_of(1), life_of(2), LogIndex(7)},
             statement};
 }
 

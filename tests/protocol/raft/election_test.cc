@@ -143,10 +143,18 @@ TEST_CASE("R6 a candidate asks for pre-votes first and raises no term before a m
     CHECK(rig.sent<PreVoteRequest>().size() == 2);
     CHECK_FALSE(rig.has<Persist>());
     CHECK(rig.node.persistent.term == Term(2));
-    rig.receive(2, PreVoteAnswer{Term(2), Term(2), life_of(2), life_of(1), true, 1});  // of an older term
+    const std::uint64_t round = rig.sent<PreVoteRequest>().front().round;
+    rig.receive(2, PreVoteAnswer{Term(2), Term(2), life_of(2), life_of(1), true, round});  // of an older term
     CHECK(rig.node.persistent.term == Term(2));
-    rig.receive(2, PreVoteAnswer{Term(2), Term(3), life_of(2), life_of(1), true, 1});
+    rig.receive(2, PreVoteAnswer{Term(2), Term(3), life_of(2), life_of(1), true, round});
     CHECK(rig.node.persistent.term == Term(3));
+}
+
+TEST_CASE("R6 a grant that outlives a restart is no grant of a round of the next boot") {
+    const auto booted = [](std::uint64_t nonce) {
+        return make_node(config_of(1, 3), voter_state(1, 3, {1}, 2), Bytes::copy_of("p"), nonce).pre_vote_round;
+    };
+    CHECK(booted(77) != booted(78));
 }
 
 TEST_CASE("R6 a pre-vote that was granted before a leader was heard does not help to depose it") {

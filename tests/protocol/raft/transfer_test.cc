@@ -59,7 +59,8 @@ TEST_CASE("R10 proposals are refused meanwhile and taken again after the deadlin
     rig.apply(Proposed{EntryKind::kCommand, {}});
     CHECK(rig.all<ProposalRefused>()[0].reason == RefusalReason::kTransferring);
     rig.apply(TimerFired{TimerKind::kTransfer});
-    CHECK(rig.all<TransferFinished>() == std::vector<TransferFinished>{{BrokerId(2), false}});
+    // It was told, and may stand yet.
+    CHECK(rig.all<TransferFinished>() == std::vector<TransferFinished>{{BrokerId(2), false, true}});
     rig.apply(Proposed{EntryKind::kCommand, {}});
     CHECK(rig.has<EntriesAppended>());
 }
@@ -90,13 +91,13 @@ TEST_CASE("R10 the target's election ends the transfer as a success, a lost quor
     lost.apply(TransferRequested{BrokerId(2)});
     lost.pass(seconds(1));
     lost.apply(TimerFired{TimerKind::kHeartbeat});
-    CHECK(lost.all<TransferFinished>() == std::vector<TransferFinished>{{BrokerId(2), false}});
+    CHECK(lost.all<TransferFinished>() == std::vector<TransferFinished>{{BrokerId(2), false, true}});
 }
 
 TEST_CASE("R10 R6 the target stands at once, without pre-vote, and its request passes a live leader's protection") {
     Rig rig(config_of(1, 3), voter_state(1, 3, {1}, 1));
     rig.receive(2, rig.append_from(2, 1, 1, 1, {}));
-    rig.receive(2, TimeoutNow{Term(1), life_of(2), life_of(1)});
+    rig.receive(2, TimeoutNow{Term(1), life_of(2), life_of(1), LogIndex(1)});
     CHECK(rig.all<BecameCandidate>() == std::vector<BecameCandidate>{{Term(2), false}});
     rig.persist();
     REQUIRE(rig.sent<VoteRequest>(3).size() == 1);
@@ -123,6 +124,17 @@ TEST_CASE(
     CHECK(is_ignored(2, {Term(1), life_of(2), life_of(1)}, Eligibility::kMayLead));
     CHECK(is_ignored(2, {Term(2), life_of(2), Incarnation(5)}, Eligibility::kMayLead));
     CHECK(is_ignored(2, {Term(2), life_of(2), life_of(1)}, Eligibility::kCaretakerOnly));
+}
+
+TEST_CASE("R10 being told to stand comes too late once the leader has written on") {
+    const auto stands = [](LogIndex leader_ended_at) {
+        Rig rig(config_of(1, 3), voter_state(1, 3, {1, 2}, 2));
+        rig.receive(2, rig.append_from(2, 2, 2, 2, {}));
+        rig.receive(2, TimeoutNow{Term(2), life_of(2), life_of(1), leader_ended_at});
+        return rig.has<BecameCandidate>();
+    };
+    CHECK(stands(LogIndex(2)));
+    CHECK_FALSE(stands(LogIndex(1)));
 }
 
 TEST_CASE("G9 a caretaker brings an eligible member up to date and hands over to it") {
