@@ -336,9 +336,10 @@ void ClientHistory::judge(const ClientCall& call, const DeleteRecordsCall& delet
 
 void ClientHistory::judge(const ClientCall& call, const ListOffsetsCall& list, ViolationLog& log,
                           const ExcusedLosses& excused) {
-    if (call.outcome != Outcome::kOk || !list.earliest || excused.contains(list.partition)) return;
-    const Partition& partition = partitions_[partition_of(list.partition)];
+    if (call.outcome != Outcome::kOk || excused.contains(list.partition)) return;
+    Partition& partition = partitions_[partition_of(list.partition)];
     if (partition.is_uncertain || call.invoked_ns <= partition.judged_from_ns) return;
+    if (!list.earliest) return note_shown_end(partition, call.returned_ns, list.offset);
     const std::vector<AckedEnd>& deletions = partition.deletions;
     const auto after = std::ranges::partition_point(
         deletions, [&](const AckedEnd& deletion) { return deletion.returned_ns < call.invoked_ns; });
@@ -388,11 +389,15 @@ void ClientHistory::judge(const ClientCall& call, const EpochEndCall& asked, Vio
 /// L7: a log start that somebody was told of holds over failovers.
 void ClientHistory::judge_deleted(std::int64_t time_ns, const FinalRead& read, const Partition& partition,
                                   ViolationLog& log) {
-    if (!read.complete || read.log_start_offset >= partition.deleted_below) return;
+    const auto after = std::ranges::partition_point(
+        partition.deletions, [&](const AckedEnd& deletion) { return deletion.returned_ns < read.first_invoked_ns; });
+    if (!read.complete || after == partition.deletions.begin()) return;
+    const Offset deleted_below = (after - 1)->end;
+    if (read.log_start_offset >= deleted_below) return;
     log.report(kThis, time_ns,
                fmt::format("deleted records are back: {} was told to have none below offset {}, in the last read it "
                            "starts at {} (L7)",
-                           text_of(read.partition), partition.deleted_below.value, read.log_start_offset.value));
+                           text_of(read.partition), deleted_below.value, read.log_start_offset.value));
 }
 
 /// From where on every known record has to be there. What retention takes, the high watermark at the end bounds.

@@ -42,6 +42,8 @@ struct FinalRead {
     bool complete = false;  // the reader reached the high watermark told to it
     Offset log_start_offset;
     std::vector<ReadRecord> records;  // ascending offsets
+    /// When the reading began: what was deleted later may have been read before.
+    std::int64_t first_invoked_ns = std::numeric_limits<std::int64_t>::max();
     /// When the last request left whose answer reached the high watermark in it; 0: none did.
     std::int64_t last_invoked_ns = std::numeric_limits<std::int64_t>::max();
 };

@@ -158,6 +158,9 @@ class Admin {
         const std::optional<Offset> end = await_listed(name, clients::OffsetAt::kHighWatermark);
         if (!end || *end <= *start) return false;
         const Offset before = *start + std::max<std::int64_t>(1, (*end - *start) * share_percent / 100);
+        // Who thinks it over may come to another leader, that does not know yet what was told.
+        const bool thinks = random.below(2) == 0;
+        if (thinks && !client_.await_pause(milliseconds(random.between(0, 1'500)))) return false;
         hooks_.before_delete_records(topic.name, partition, before);
         client_.begin_call(checker::DeleteRecordsCall{client_.calls().partition_number(topic.name, partition), before});
         const CallReply reply =

@@ -1,4 +1,6 @@
 // The last client of a schedule: everything has to be writable and readable from end to end.
+#include <algorithm>
+
 #include "protocol/storage/record_batch.h"
 #include "scenarios/client_stories.h"
 #include "sim/world.h"
@@ -93,6 +95,7 @@ class Verifier {
 
     bool await_read(VerifiedPartition& partition) {
         Offset next = partition.read.log_start_offset;
+        partition.read.first_invoked_ns = std::min(partition.read.first_invoked_ns, client_.true_now_ns());
         while (!partition.read.complete) {
             const std::int64_t invoked_ns = client_.true_now_ns();
             const CallReply reply = await_fetch(partition, next);

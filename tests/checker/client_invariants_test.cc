@@ -642,6 +642,24 @@ TEST_CASE("V21: a hole in the last read is a lost write, whenever it was told") 
     REQUIRE_THAT(story.message(), Contains("lost write"));
 }
 
+TEST_CASE("V21: what is deleted while the last reading goes on may have been read before") {
+    const auto is_clean = [](bool deleted_before) {
+        ClientStory story;
+        story.produce(0xa, 0);
+        const std::int64_t began_ns = ++story.now;
+        story.call(DeleteRecordsCall{kClientX0, Offset(1)});
+        FinalView view;
+        view.judge_progress = false;
+        FinalRead read{kClientX0, true, Offset(0), {at(0, 0xa)}};
+        read.first_invoked_ns = deleted_before ? ++story.now : began_ns;
+        view.reads.push_back(read);
+        story.checker.at_end(++story.now, view);
+        return story.checker.violations().empty();
+    };
+    REQUIRE(is_clean(false));
+    REQUIRE_FALSE(is_clean(true));
+}
+
 TEST_CASE("V21: the earliest offset told is none below which a deletion had been answered") {
     const auto listed = [](Outcome deletion, std::int64_t asked_ns, bool earliest, std::int64_t offset) {
         ClientStory story;
