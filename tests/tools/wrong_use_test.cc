@@ -193,7 +193,8 @@ TEST_CASE("standard output that cannot be written is no success, but costs nothi
     const ScratchDirectory scratch;
     for (const std::string lost : {"> /dev/full", ">&-", "| false"}) {
         const std::string command = "run clean --seeds 1..3 --json " + scratch.file("r.json");
-        const Finished finished = shell("(" + fake_command(command) + "; echo $? >&2) " + lost);
+        // The reader of the pipe has to be gone by then: what it never reads fits into the pipe.
+        const Finished finished = shell("(sleep 0.5; " + fake_command(command) + "; echo $? >&2) " + lost);
         INFO(lost << finished.err);
         REQUIRE_THAT(finished.err, Contains("cannot write to standard output") && Contains("\n3\n"));
         REQUIRE_THAT(content_of(scratch.file("r.json")), Contains("tidelock-results"));
