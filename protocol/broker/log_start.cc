@@ -166,6 +166,8 @@ void on_delete_records(Step& step, const ClientRef& client, const clients::Reque
     if (!tp) return refuse(step, client, request, ErrorCode::kUnknownTopicOrPartition);
     if (is_internal(broker, tp->topic)) return refuse(step, client, request, ErrorCode::kInternalTopic);
     const Partition& partition = broker.partitions.at(*tp);
+    // Its end is where the damage is: "up to the end" would be told as done, and is not (L4).
+    if (partition.must_recopy) return refuse(step, client, request, ErrorCode::kStorageError);
     const Offset high_watermark = partition.high_watermark.value();
     // A new leader may not know yet of all that is confirmed (KIP-207).
     const bool asks_for_end = del.before_offset.value < 0 || del.before_offset > high_watermark;

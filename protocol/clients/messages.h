@@ -294,7 +294,7 @@ struct DeleteRecordsAnswer {
     bool operator==(const DeleteRecordsAnswer&) const = default;
 };
 struct TransferLeadershipAnswer {
-    ErrorCode error = ErrorCode::kNone;
+    ErrorCode error = ErrorCode::kNone;  // kRequestTimedOut: the target was told to stand, and may yet
     bool operator==(const TransferLeadershipAnswer&) const = default;
 };
 struct AwaitRecordsAnswer {

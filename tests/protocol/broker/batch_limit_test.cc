@@ -1,4 +1,4 @@
-// How large a batch clients may write is a setting. What was stored under another one is as good as ever (A3, L4).
+// How large a batch clients may write is a setting. What was stored under another one is as good as ever (L4, I10).
 #include <catch2/catch.hpp>
 
 #include "bench.h"

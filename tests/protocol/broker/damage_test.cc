@@ -96,6 +96,8 @@ TEST_CASE("static: a leader whose copy is damaged leads on with all others, boot
     // The damaged partition waits: nothing of it is told, as nobody knows here what it held.
     const CorrelationId end = bench.ask(1, clients::ListOffsetsRequest{kOrders, clients::OffsetAt::kHighWatermark});
     CHECK(bench.is_answered(end, ErrorCode::kStorageError));
+    const CorrelationId deletion = bench.ask(1, clients::DeleteRecordsRequest{kOrders, Offset(-1)});
+    CHECK(bench.is_answered(deletion, ErrorCode::kStorageError));
     const CorrelationId refused = bench.ask(1, produce_to("orders", Acks::kLeader, seconds(1)));
     CHECK(bench.is_answered(refused, ErrorCode::kStorageError));
     // Records of the others go on to be copied.

@@ -1,8 +1,12 @@
 // The contents of the state files `topics` and `identity`: round trips, and refusal of everything else.
+#include <rapidcheck.h>
+
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "protocol/storage/identity.h"
 #include "protocol/storage/topic_catalogue.h"
+#include "tests/law.h"
 
 namespace tidelock::storage {
 namespace {
@@ -33,6 +37,27 @@ TEST_CASE("a catalogue is sorted by name and survives the round trip") {
     REQUIRE(changed.topics.size() == 2);
     changed.remove("orders");
     REQUIRE(changed.topics.size() == 1);
+}
+
+TEST_CASE("a topic is found by its id whatever was put and removed before, and after a round trip") {
+    check_law("the list of ids agrees with the topics", [] {
+        TopicCatalogue catalogue;
+        const auto changes = *rc::gen::container<std::vector<std::pair<int, int>>>(
+            rc::gen::pair(rc::gen::inRange(0, 6), rc::gen::inRange(0, 4)));
+        for (const auto& [name, life] : changes) {  // a name comes back with another id
+            const std::string text = "t" + std::to_string(name);
+            life == 0 ? catalogue.remove(text)
+                      : catalogue.put({text, TopicId(static_cast<std::uint64_t>(97 - name * 10 + life)), 1, {}});
+        }
+        const TopicCatalogue read = *decode_topic_catalogue(encoded(catalogue));
+        for (std::uint64_t id = 40; id < 105; ++id) {
+            const auto at = std::ranges::find(catalogue.topics, TopicId(id), &TopicEntry::id);
+            const TopicEntry* wanted = at == catalogue.topics.end() ? nullptr : &*at;
+            RC_ASSERT(catalogue.find(TopicId(id)) == wanted);
+            RC_ASSERT((read.find(TopicId(id)) == nullptr) == (wanted == nullptr));
+            RC_ASSERT((wanted == nullptr || *read.find(TopicId(id)) == *wanted));
+        }
+    });
 }
 
 TEST_CASE("catalogues that are cut short, unsorted or doubled are refused") {
