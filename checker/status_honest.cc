@@ -40,7 +40,11 @@ void judge_leading(const Context& context, const BrokerView& broker, const broke
 /// It says that it follows, or that it knows no leader.
 void judge_following(const Context& context, const BrokerView& broker, const broker::StatusReported& reported) {
     // Itself: it has won the election and its claim has not committed yet.
-    if (reported.leader == BrokerId(0) || reported.leader == broker.id || !broker.following) return;
+    if (reported.leader == BrokerId(0) || reported.leader == broker.id) return;
+    // Static roles are known before anybody acts on them.
+    if (!broker.following && context.view.settings().preset == broker::Preset::kStatic) return;
+    if (!broker.following)
+        return report(context, broker, fmt::format("broker {} as leader", reported.leader.value), "it follows nobody");
     const bool is_true =
         broker.following->leader == reported.leader && broker.following->leader_epoch == reported.leader_epoch;
     if (is_true) return;

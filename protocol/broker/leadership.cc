@@ -251,6 +251,8 @@ void follow_decided_leader(Step& step) {
     if (broker.config.preset != Preset::kGroup || broker.is_identity_renewing) return;
     const group::Metadata& decided = broker.decided;
     if (decided.leader.value == 0 || decided.leader == broker.config.id) return;
+    // A newer claim in the log may be committed already: what its leader made of topics is not to be undone (F2).
+    if (broker.in_log.leader_epoch > decided.leader_epoch) return;
     // A claim older than records this copy already has says nothing about them (L6 would ask the wrong leader).
     for (const auto& [tp, partition] : broker.partitions)
         if (!partition.must_recopy && broker.logs.history(tp)->latest_epoch() > decided.leader_epoch) return;

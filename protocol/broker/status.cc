@@ -43,9 +43,7 @@ BrokerId best_successor(const Broker& broker, Instant now) {
 clients::StatusAnswer status(const Broker& broker) {
     clients::StatusAnswer body;
     body.role = role_of(broker);
-    // A Raft leader whose claim has not committed leads no epoch yet.
-    const bool is_decided = broker.leading || broker.known_leader == broker.decided.leader;
-    body.leader = is_decided ? broker.known_leader : BrokerId{};
+    body.leader = leader_of_decided_epoch(broker);
     body.leader_epoch = broker.leading ? broker.leading->leader_epoch : broker.decided.leader_epoch;
     body.term = broker.raft.persistent.term;
     body.in_sync_replicas = broker.leading ? broker.in_sync.committed().members : broker.decided.in_sync_replicas;

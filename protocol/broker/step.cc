@@ -299,9 +299,17 @@ void refuse(Step& step, const ClientRef& client, const clients::Request& request
     const bool has_hint = error == clients::ErrorCode::kNotLeader && known != step.broker.config.id;
     const BrokerId hint = has_hint ? known : BrokerId{};
     clients::Answer refusal = clients::refusal_of(request, error, hint);
-    const bool is_decided = known.value != 0 && known == step.broker.decided.leader;
+    const bool is_decided = known.value != 0 && known == leader_of_decided_epoch(step.broker);
     if (has_hint && is_decided) refusal.leader_epoch = step.broker.decided.leader_epoch;
     step.effects.push_back(AnswerClient{client.connection, std::move(refusal)});
+}
+
+BrokerId leader_of_decided_epoch(const Broker& broker) {
+    if (broker.leading) return broker.config.id;
+    if (broker.known_leader != broker.decided.leader) return BrokerId{};
+    const bool is_followed = broker.fetcher.leader() == broker.decided.leader &&
+                             broker.fetcher.leader_epoch() == broker.decided.leader_epoch;
+    return is_followed || broker.config.preset == Preset::kStatic ? broker.known_leader : BrokerId{};
 }
 
 void take_file_effects(Step& step, std::vector<storage::FileEffect>& file_effects) {

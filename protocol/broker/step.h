@@ -31,6 +31,9 @@ void drain_store(Step& step);
 /// A number no other life of any replica draws: an incarnation or a topic id. Never 0.
 std::uint64_t draw_id(Broker& broker);
 Replica self(const Broker& broker);
+/// Who leads the epoch that the group has decided on, as far as this broker acts on it: it leads it, or follows it. 0:
+/// nobody; an elected leader's claim may not have committed, or a newer one may stand in the log (F2, O1).
+BrokerId leader_of_decided_epoch(const Broker& broker);
 
 // boot.cc
 void on_booted(Step& step, const Booted& booted);

@@ -257,15 +257,14 @@ void on_topics_file_durable(Step& step) {
 bool forward_topic(Step& step, const ClientRef& client, const clients::Request& request) {
     const Broker& broker = step.broker;
     const auto* create = std::get_if<clients::CreateTopicRequest>(&request.body);
-    const bool is_known = broker.known_leader.value != 0 && broker.known_leader != broker.config.id &&
-                          broker.known_leader == broker.decided.leader;
+    const BrokerId leader = leader_of_decided_epoch(broker);
+    const bool is_known = leader.value != 0 && leader != broker.config.id;
     if (create == nullptr || !create->may_forward || !is_known) return false;
     if (!is_valid_name(create->topic) || create->topic.starts_with("__")) {
         refuse(step, client, request, ErrorCode::kInvalidTopicName);
         return true;
     }
-    send(step, broker.known_leader,
-         replication::TopicWanted{create->topic, create->partition_count, broker.decided.leader_epoch});
+    send(step, leader, replication::TopicWanted{create->topic, create->partition_count, broker.decided.leader_epoch});
     // It may come late, or twice: what becomes of it nobody here knows (A5).
     refuse(step, client, request, ErrorCode::kRequestTimedOut);
     return true;
@@ -451,9 +450,7 @@ std::optional<TopicPartition> internal_partition(const Broker& broker, std::stri
 void on_metadata(Step& step, const ClientRef& client, const clients::MetadataRequest& metadata) {
     const Broker& broker = step.broker;
     clients::MetadataAnswer body;
-    // A Raft leader whose claim has not committed leads no epoch yet.
-    const bool is_decided = broker.leading || broker.known_leader == broker.decided.leader;
-    body.leader = is_decided ? broker.known_leader : BrokerId{};
+    body.leader = leader_of_decided_epoch(broker);
     body.leader_epoch = broker.leading ? broker.leading->leader_epoch : broker.decided.leader_epoch;
     body.brokers = broker.config.members;
     const auto& set = broker.leading ? broker.in_sync.committed().members : broker.decided.in_sync_replicas;

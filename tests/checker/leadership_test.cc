@@ -159,6 +159,7 @@ TEST_CASE("V22: status says what the broker itself last saw") {
         {2, follower_status(1, 0), ""},
         {2, follower_status(1, 3), "broker 3 as leader of epoch 1, but it last followed broker 1"},
         {2, follower_status(0, 1), "broker 1 as leader of epoch 0"},
+        {3, follower_status(1, 1), "broker 1 as leader, but it follows nobody"},
         {2, of_term(0, follower_status(1, 1)), "term 0 with leader epoch 1"},
     };
     for (const Case& each : cases) {

@@ -89,6 +89,36 @@ TEST_CASE("a snapshot that a broker could have written is taken over (R8)", "[br
     REQUIRE(bench.at(follower).applied_index == good.last_index);
 }
 
+TEST_CASE("a restarted follower follows nobody while a newer claim in its log may be committed (F2)", "[broker]") {
+    Bench bench = formed_group();
+    const BrokerId former(bench.serving());
+    const BrokerId follower(former.value == 1 ? 2 : 1);
+    const BrokerId newer(6 - former.value - follower.value);
+    bench.cut_off(follower.value);
+    const Term term(bench.at(former.value).raft.persistent.term.value + 1);
+    const group::Claim claim{group::leader_epoch_of(term), newer, bench.at(follower.value).decided.in_sync_replicas};
+    raft::AppendRequest append = append_of(bench.at(newer.value), bench.at(follower.value), raft::EntryKind::kClaim,
+                                           group::encode(group::Entry(claim)));
+    append.term = term;
+    append.entries.front().term = term;
+    const LogIndex claimed_at = append.entries.front().index;
+    const auto append_committed = [&](LogIndex commit_index) {
+        append.commit_index = commit_index;
+        bench.step(follower.value, PeerMessageReceived{newer, PeerMessage(raft::Message(append))});
+    };
+    append_committed(LogIndex(0));
+
+    bench.start(follower.value);
+    append_committed(append.prev_log_index);
+    REQUIRE(bench.at(follower.value).decided.leader == former);
+    REQUIRE(bench.at(follower.value).fetcher.phase() == replication::FetchPhase::kIdle);
+    REQUIRE(status(bench.at(follower.value)).leader == BrokerId(0));
+
+    append_committed(claimed_at);
+    REQUIRE(bench.at(follower.value).fetcher.leader_epoch() == claim.leader_epoch);
+    REQUIRE(status(bench.at(follower.value)).leader == newer);
+}
+
 TEST_CASE("a committed entry that no broker writes means nothing, and is observed (R4)", "[broker]") {
     for (const raft::EntryKind kind : {raft::EntryKind::kClaim, raft::EntryKind::kCommand}) {
         Bench bench = formed_group();
