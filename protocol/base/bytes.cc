@@ -1,16 +1,21 @@
 #include "protocol/base/bytes.h"
 
 #include <new>
+#include <utility>
 
 #include "protocol/base/check.h"
 
 namespace tidelock {
 
+struct Bytes::Loan : Block {
+    std::function<void()> give_back;
+};
+
 Bytes Bytes::allocate(std::size_t size) {
     Bytes made;
     if (size == 0) return made;
     void* memory = ::operator new(sizeof(Block) + size);
-    made.block_ = new (memory) Block{1};
+    made.block_ = new (memory) Block{kOwner};
     made.data_ = static_cast<std::byte*>(memory) + sizeof(Block);
     made.size_ = size;
     return made;
@@ -18,8 +23,23 @@ Bytes Bytes::allocate(std::size_t size) {
 
 void Bytes::release() noexcept {
     if (block_ == nullptr) return;
-    if (--block_->owners == 0) ::operator delete(block_);
+    block_->owners -= kOwner;
+    if (block_->owners == kBorrowed) {
+        auto* loan = static_cast<Loan*>(block_);
+        loan->give_back();
+        delete loan;
+    } else if (block_->owners == 0) {
+        ::operator delete(block_);
+    }
     forget();
+}
+
+Bytes Bytes::borrow(std::span<const std::byte> content, std::function<void()> give_back) {
+    Bytes borrowed;
+    borrowed.block_ = new Loan{{kOwner | kBorrowed}, std::move(give_back)};
+    borrowed.data_ = content.data();
+    borrowed.size_ = content.size();
+    return content.empty() ? Bytes() : borrowed;
 }
 
 Bytes Bytes::copy_of(std::span<const std::byte> content) {

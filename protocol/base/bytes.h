@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,6 +29,10 @@ class Bytes {
         fill(std::span<std::byte>(made.mutable_data(), size));
         return made;
     }
+
+    /// Content that somebody else keeps, unchanged, until `give_back` is called: once, when the last Bytes that shares
+    /// it is gone, at once if `content` is empty.
+    static Bytes borrow(std::span<const std::byte> content, std::function<void()> give_back);
 
     Bytes(const Bytes& other) noexcept : block_(other.block_), data_(other.data_), size_(other.size_) { retain(); }
     Bytes(Bytes&& other) noexcept : block_(other.block_), data_(other.data_), size_(other.size_) { other.forget(); }
@@ -53,13 +58,16 @@ class Bytes {
 
   private:
     struct Block {
-        std::size_t owners;
+        std::size_t owners;  // twice their number, and one more where the content is borrowed
     };
+    struct Loan;
+    static constexpr std::size_t kOwner = 2;
+    static constexpr std::size_t kBorrowed = 1;
 
     static Bytes allocate(std::size_t size);
     std::byte* mutable_data() { return const_cast<std::byte*>(data_); }
     void retain() noexcept {
-        if (block_ != nullptr) ++block_->owners;
+        if (block_ != nullptr) block_->owners += kOwner;
     }
     void release() noexcept;
     void forget() noexcept {

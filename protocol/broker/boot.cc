@@ -121,9 +121,9 @@ BatchSummary summary_of(const storage::BatchHeader& header) {
                         header.base_sequence};
 }
 
-/// Headers of all batches that recovery kept of one log, in order.
-std::vector<storage::BatchHeader> kept_headers(const storage::DirectoryImage& image, const storage::PartitionLog& log) {
-    std::vector<storage::BatchHeader> headers;
+/// Calls `take` with the header of each batch that recovery kept of one log, in order.
+template <typename Take>
+void read_kept_headers(const storage::DirectoryImage& image, const storage::PartitionLog& log, const Take& take) {
     for (const storage::Segment& segment : log.files.segments()) {
         const storage::ImageFile* file =
             storage::find_file(image, storage::segment_file_name(log.tp, segment.base_offset));
@@ -133,11 +133,10 @@ std::vector<storage::BatchHeader> kept_headers(const storage::DirectoryImage& im
         while (!left.empty()) {
             const auto header = storage::decode_batch_header(left);
             if (!header || header->size_bytes() > left.size()) break;
-            headers.push_back(*header);
+            take(*header);
             left = left.subspan(header->size_bytes());
         }
     }
-    return headers;
 }
 
 void recover_partition(Step& step, const storage::DirectoryImage& image, const storage::PartitionRecovery& found) {
@@ -159,11 +158,12 @@ void recover_partition(Step& step, const storage::DirectoryImage& image, const s
     if (partition.must_reread_producers) mark(step, Mark::kSealedSegmentsTrusted);
     for (const storage::PartitionLog& log : broker.logs.logs()) {
         if (log.tp != found.tp) continue;
-        for (const storage::BatchHeader& header : kept_headers(image, log)) {
+        read_kept_headers(image, log, [&](const storage::BatchHeader& header) {
             partition.producers.on_batch(producer_batch_of(header));
             // What lies wholly below the log start is no part of the log any more, nor is its epoch vouched for.
-            if (header.next_offset() > found.log_start_offset) recovered.batches.push_back(summary_of(header));
-        }
+            const bool is_told = broker.config.tells_recovered_batches && header.next_offset() > found.log_start_offset;
+            if (is_told) recovered.batches.push_back(summary_of(header));
+        });
     }
     partition.producers.on_high_watermark(partition.high_watermark.value());
     observe(step, std::move(recovered));

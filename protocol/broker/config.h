@@ -68,6 +68,7 @@ struct Config {
     std::int32_t internal_spare_records = 1'024;     // what an internal topic may hold beyond four times what it has to
     std::int32_t producers_max = 4'096;              // idempotent producers a partition remembers (T2); 2 and up
     bool trusts_sealed_indexes = false;              // recovery does not verify promised sealed segments (L4)
+    bool tells_recovered_batches = true;             // LogRecovered lists every batch: more than fits on large disks
     clients::GroupLimits groups;                     // of consumer groups (T4)
     std::int32_t committed_offsets_max = 1'000'000;  // of all groups; kThrottled for one more
     std::int32_t topics_max = 10'000;

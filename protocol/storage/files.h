@@ -138,7 +138,8 @@ struct ImageFile {
     Result<Bytes, ReadError> content;
     bool operator==(const ImageFile&) const = default;
 };
-/// The whole data directory, sorted by name without duplicates: what recovery is a function of.
+/// The whole data directory, sorted by name without duplicates: what recovery is a function of. What is in partition
+/// folders may be borrowed from the files themselves: nobody keeps a part of it when the boot is over.
 using DirectoryImage = std::vector<ImageFile>;
 
 /// The file called `name`, or null.

@@ -181,7 +181,9 @@ class LogScanner {
         for (const IndexEntry& entry : segment.index)
             if (segment.base_offset + entry.offset_delta <= promised_end_) from = entry.position;
         scan_.files.mark_names_dirty();  // its name may be as new as its records
-        scan_.rewrites.push_back({file.name, from, file.file->content->slice(from, segment.size_bytes - from)});
+        // A copy: the image may be the very file, borrowed from whoever gave it, until the boot is over.
+        const std::span<const std::byte> rest = file.file->content->span().subspan(from, segment.size_bytes - from);
+        scan_.rewrites.push_back({file.name, from, Bytes::copy_of(rest)});
     }
 
     LogScan conclude() {

@@ -6,6 +6,9 @@
 #include <limits>
 #include <utility>
 
+#include "protocol/base/check.h"
+#include "tools/tidelockd/mapped_file.h"
+
 namespace tidelock::tidelockd {
 namespace {
 
@@ -41,7 +44,25 @@ void BrokerLoop::attach(PeerSender& peers, ClientSender& clients, Observer obser
 }
 
 void BrokerLoop::boot(storage::DirectoryImage image) {
-    handle(broker::Booted{std::move(image), fresh_entropy()});
+    const broker::Config config = broker_.config;
+    broker::Effects effects;
+    broker::step(broker_, now(), broker::Booted{image, fresh_entropy()}, effects);
+    // What it found where zeros were read instead is nothing: another one looks, and is told that it cannot be read.
+    for (auto lost = take_unreadable_mapped_files(); !lost.empty(); lost = take_unreadable_mapped_files()) {
+        for (storage::ImageFile& file : image)
+            if (std::ranges::find(lost, file.name.text()) != lost.end())
+                file.content = Failure<storage::ReadError>(storage::ReadError::kIo);
+        effects.clear();
+        broker_ = broker::Broker(config);
+        broker::step(broker_, now(), broker::Booted{image, fresh_entropy()}, effects);
+    }
+    image.clear();
+    // From now on files change under whoever would still hold what they were.
+    CHECK(mapped_file_count() == 0);
+    is_stepping_ = true;
+    carry_out(effects);
+    is_stepping_ = false;
+    go_on();
 }
 
 void BrokerLoop::on_peer_message(BrokerId from, broker::PeerMessage message) {
@@ -76,7 +97,10 @@ void BrokerLoop::hand_over(std::function<void()> done) {
 
 void BrokerLoop::handle(broker::Event event) {
     due_.push_back(std::move(event));
-    if (is_stepping_) return;
+    if (!is_stepping_) go_on();
+}
+
+void BrokerLoop::go_on() {
     is_stepping_ = true;
     while (!due_.empty()) {
         const broker::Event next = std::move(due_.front());
@@ -89,6 +113,10 @@ void BrokerLoop::handle(broker::Event event) {
 void BrokerLoop::step(const broker::Event& event) {
     broker::Effects effects;
     broker::step(broker_, now(), event, effects);
+    carry_out(effects);
+}
+
+void BrokerLoop::carry_out(broker::Effects& effects) {
     // First all that was seen: a process that is killed on the way has said what it was about to do, so that nobody
     // meets a consequence (a batch on the disk, a message) before its reason.
     for (const broker::Effect& effect : effects)

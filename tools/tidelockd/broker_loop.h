@@ -49,7 +49,8 @@ class BrokerLoop {
     BrokerLoop& operator=(const BrokerLoop&) = delete;
 
     void attach(PeerSender& peers, ClientSender& clients, Observer observer);
-    /// The first event of the broker's life.
+    /// The first event of the broker's life. What mapped_file.h cannot read of the image is lost, as if it had been
+    /// found so when the image was made.
     void boot(storage::DirectoryImage image);
 
     void on_peer_message(BrokerId from, broker::PeerMessage message);
@@ -67,7 +68,9 @@ class BrokerLoop {
   private:
     /// Everything that is due, until nothing is: an effect may bring about the next event at once.
     void handle(broker::Event event);
+    void go_on();
     void step(const broker::Event& event);
+    void carry_out(broker::Effects& effects);
     void carry_out(broker::Effect& effect);
     void carry_out(gateway::Effects& effects);
     void on_answer(const broker::AnswerClient& answered);

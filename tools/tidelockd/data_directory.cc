@@ -14,6 +14,7 @@
 #include <filesystem>
 
 #include "protocol/storage/segment_log.h"
+#include "tools/tidelockd/mapped_file.h"
 
 namespace tidelock::tidelockd {
 namespace {
@@ -24,6 +25,7 @@ constexpr const char* kSetAside = "set-aside";
 constexpr std::string_view kFormatWord = "tidelock data format ";
 constexpr int kFormat = 1;
 constexpr std::size_t kReadAtOnce = 1 << 20;
+constexpr std::size_t kMapFrom = 64 << 10;  // what is smaller is read as fast as it is mapped
 
 std::string why(int error) {
     return std::strerror(error);
@@ -48,9 +50,7 @@ bool is_ours(const std::string& name) {
     return name != kLockFile && name != kFormatFile && name != kSetAside && name != "lost+found";
 }
 
-Result<Bytes, int> read_file(int directory, const std::string& name) {
-    const int file = ::openat(directory, name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (file < 0) return Failure<int>(errno);
+Result<Bytes, int> read_all(int file) {
     ByteWriter content;
     std::vector<std::byte> part(kReadAtOnce);
     int error = 0;
@@ -61,9 +61,33 @@ Result<Bytes, int> read_file(int directory, const std::string& name) {
         if (count <= 0) break;
         content.raw(std::span(part).first(static_cast<std::size_t>(count)));
     }
-    ::close(file);
     if (error != 0) return Failure<int>(error);
     return content.take();
+}
+
+int open_file(int directory, const std::string& name) {
+    return ::openat(directory, name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+}
+
+Result<Bytes, int> read_file(int directory, const std::string& name) {
+    const int file = open_file(directory, name);
+    if (file < 0) return Failure<int>(errno);
+    auto content = read_all(file);
+    ::close(file);
+    return content;
+}
+
+/// Records may be many times the memory: they are mapped, where the file system can.
+Result<Bytes, int> map_records(int directory, const std::string& name) {
+    const int file = open_file(directory, name);
+    if (file < 0) return Failure<int>(errno);
+    struct stat about = {};
+    const bool is_large = ::fstat(file, &about) == 0 && static_cast<std::size_t>(about.st_size) >= kMapFrom;
+    Result<Bytes, int> content = Failure<int>(ENODEV);
+    if (is_large) content = map_file(file, static_cast<std::size_t>(about.st_size), name);
+    if (!content && content.error() == ENODEV) content = read_all(file);
+    ::close(file);
+    return content;
 }
 
 bool write_format(int directory) {
@@ -206,9 +230,10 @@ Result<DirectoryContent, std::string> DataDirectory::read() const {
             content.strangers.push_back(name);
             continue;
         }
-        auto file = read_file(directory_, name);
+        auto file = is_partition_file(name) ? map_records(directory_, name) : read_file(directory_, name);
         if (!file && !is_of_medium(file.error()))
-            return refuse(fmt::format("{}/{} cannot be read: {}", path_, name, why(file.error())));
+            return refuse(fmt::format("{}/{} cannot be read: {}{}", path_, name, why(file.error()),
+                                      file.error() == ENOMEM ? " (more mappings: vm.max_map_count)" : ""));
         if (file)
             content.image.push_back({storage::FileName(name), std::move(*file)});
         else

@@ -11,7 +11,7 @@
 namespace tidelock::tidelockd {
 
 struct DirectoryContent {
-    storage::DirectoryImage image;       // every file of the core's, sorted by name
+    storage::DirectoryImage image;       // every file of the core's, sorted by name; large ones are mapped_file.h's
     std::vector<std::string> strangers;  // in folders below, with names that the core gives to no file: left alone
 };
 

@@ -101,6 +101,7 @@ int run(const CommandLine& line) {
     auto directory = DataDirectory::open(settings->data_directory);
     if (!directory) return complain(directory.error());
     EventLog log(stderr);
+    settings->broker.tells_recovered_batches = !line.observations.empty();
     Daemon daemon(std::move(*settings), std::move(*directory), log);
     if (!line.observations.empty()) {
         auto observations = ObservationLog::open(line.observations);

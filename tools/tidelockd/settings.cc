@@ -224,6 +224,9 @@ void read_limits(ObjectReader& server, Settings& settings) {
     settings.idle_timeout = seconds(integer(server, "IdleSeconds", {10, 86'400}, 600));
     settings.broker.segment_bytes_max =
         static_cast<std::int32_t>(integer(server, "SegmentBytes", {1 << 20, 1 << 30}, 64 << 20));
+    bool verifies_at_start = false;
+    server.boolean("VerifyAtStart", verifies_at_start);
+    settings.broker.trusts_sealed_indexes = !verifies_at_start;
     settings.broker.groups.first_rebalance_delay =
         milliseconds(integer(server, "GroupInitialRebalanceDelayMs", {0, 60'000}, 3'000));
     settings.broker.groups.session_timeout_min =
@@ -314,6 +317,7 @@ Settings default_settings() {
     settings.broker.preset = broker::Preset::kGroup;
     settings.broker.min_insync_replicas = 1;
     settings.broker.segment_bytes_max = 64 << 20;
+    settings.broker.trusts_sealed_indexes = true;
     settings.broker.journal_bytes_max = 8 << 20;
     settings.gateway.cluster_id = "tidelock";
     finish(settings);
@@ -364,6 +368,7 @@ std::string default_settings_text() {
     "MaxBufferedBytes": 536870912,      // unread and unsent, of all clients: beyond it whoever holds most is let go
     "MaxBatchBytes": 1048576,
     "SegmentBytes": 67108864,
+    "VerifyAtStart": false,             // also records that were verified when they were written; reads verify them
     "IdleSeconds": 600,                 // a client silent for so long is let go
     "GroupInitialRebalanceDelayMs": 3000,
     "GroupMinSessionTimeoutMs": 6000    // members that ask for less are refused

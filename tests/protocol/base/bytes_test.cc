@@ -59,4 +59,22 @@ TEST_CASE("a slice shares storage and outlives the whole") {
     CHECK(part.text() == "world");
 }
 
+TEST_CASE("what is borrowed is given back once, when the last part of it is gone") {
+    const std::string lender = "hello world";
+    int given_back = 0;
+    Bytes part;
+    {
+        const Bytes whole = Bytes::borrow(std::as_bytes(std::span(lender)), [&] { ++given_back; });
+        CHECK(static_cast<const void*>(whole.data()) == lender.data());
+        part = whole.slice(6, 5);
+        const Bytes copy = part;
+    }
+    CHECK(given_back == 0);
+    CHECK(part.text() == "world");
+    part = Bytes();
+    CHECK(given_back == 1);
+    CHECK(Bytes::borrow({}, [&] { ++given_back; }).empty());
+    CHECK(given_back == 2);
+}
+
 }  // namespace tidelock

@@ -18,6 +18,17 @@ void showValue(const Command& command, std::ostream& os) {
     os << "{" << int(command.kind) << "," << command.a << "," << command.b << "}";
 }
 
+/// The image with each file's content borrowed; `lent_count` says how many are not back yet.
+DirectoryImage lend(DirectoryImage image, int& lent_count) {
+    for (ImageFile& file : image) {
+        if (!file.content) continue;
+        const Bytes kept = *file.content;
+        ++lent_count;
+        file.content = Bytes::borrow(kept.span(), [kept, &lent_count] { --lent_count; });
+    }
+    return image;
+}
+
 class Story {
   public:
     Story(std::uint64_t seed, bool with_failures, RecoveryScan scan)
@@ -303,7 +314,8 @@ class Story {
 
     void crash(bool is_power_loss) {
         is_power_loss ? files_.lose_power() : files_.kill();
-        StoreRecovery recovery = recover(files_.image(), config_);
+        int lent_count = 0;
+        StoreRecovery recovery = recover(lend(files_.image(), lent_count), config_);
         LogVersion found = recovered_log(recovery);
         check_recovered(found);
         if (recovery.partitions.empty()) found = {};
@@ -314,6 +326,7 @@ class Story {
         store_ = std::move(recovery.store);
         out_.clear();
         store_.start(out_);
+        RC_ASSERT(lent_count == 0);  // what it wants written is not borrowed from what may be the file itself
         if (!is_known) store_.create_partition(kPartition);
         older_ = std::move(older);
         is_booting_ = true;  // what a kernel remembers is made durable by the first commit
