@@ -237,12 +237,31 @@ struct Checker::FactHearing {
             InvariantId::kIsrComplete, context.time_ns,
             fmt::format("broker {} has found damage, and forgets it: {} (L4, I10)", f.broker.value, f.what));
     }
+    void operator()(const OpenedBeforeDeletion& f) const {
+        parts.log.report(InvariantId::kLeaderCompleteness, context.time_ns,
+                         fmt::format("broker {} serves, and has not made {} (L7)", f.leader.value, f.what));
+    }
     void operator()(const MatchNotHeld& f) const {
         // What a fault destroyed was held before.
         if (parts.view.broker(f.follower).raft_fault_pending) return;
         parts.log.report(InvariantId::kRaftSafety, context.time_ns,
                          fmt::format("broker {} leads and counts broker {} for {} (R9, R11)", f.leader.value,
                                      f.follower.value, f.what));
+    }
+    void operator()(const PositionNotHeld& f) const {
+        // What a fault destroyed was held before.
+        const BrokerView& follower = parts.view.broker(f.follower);
+        const std::optional<PartitionNumber> number = parts.view.find(f.partition);
+        const bool is_hurt = number && parts.view.copy(follower, *number).fault_pending;
+        if (is_hurt || follower.shared_fault_pending) return;
+        parts.log.report(InvariantId::kIsrComplete, context.time_ns,
+                         fmt::format("broker {} leads and counts broker {} for {} of partition {} (L2, I10)",
+                                     f.leader.value, f.follower.value, f.what, f.partition.partition.value));
+    }
+    void operator()(const ClaimNotMade& f) const {
+        parts.log.report(InvariantId::kProgress, context.time_ns,
+                         fmt::format("broker {} leads term {}, may lead the data, and does not claim it (R4, G9)",
+                                     f.leader.value, f.term.value));
     }
     void operator()(const GroupFormationTold& f) const { parts.raft_safety.judge(context, f); }
     /// What a fault destroyed was durable before: a fault of the very files that the promise rests on.

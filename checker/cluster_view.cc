@@ -426,6 +426,9 @@ void ClusterView::on_fact(const HostFact& fact) {
         void operator()(const LeaderActed&) const {}
         void operator()(const PromiseNotDurable&) const {}
         void operator()(const MatchNotHeld&) const {}
+        void operator()(const OpenedBeforeDeletion&) const {}
+        void operator()(const PositionNotHeld&) const {}
+        void operator()(const ClaimNotMade&) const {}
         void operator()(const GroupFormationTold&) const {}
         void operator()(const DamageForgotten&) const {}
         void operator()(const JournalFoundBad& f) const { view.broker_of(f.broker).journal_damage = f.what; }

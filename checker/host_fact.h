@@ -110,12 +110,29 @@ struct DamageForgotten {
     BrokerId broker;
     std::string what;
 };
+/// The leader serves, and a deletion that the topic of producers tells of, and that its log reaches, is not made (L7).
+struct OpenedBeforeDeletion {
+    BrokerId leader;
+    std::string what;
+};
 /// A Raft leader counts `follower`, in the very life that is counted, for entries that it does not hold in that
 /// leader's term, or in a term that it has not reached.
 struct MatchNotHeld {
     BrokerId leader;
     BrokerId follower;
     std::string what;
+};
+/// A leader counts `follower`, in the very life of its data that is counted, for records that it does not hold.
+struct PositionNotHeld {
+    BrokerId leader;
+    BrokerId follower;
+    TopicPartition partition;
+    std::string what;
+};
+/// A Raft leader that may lead the data has no claim of its term in its log (R4, G9).
+struct ClaimNotMade {
+    BrokerId leader;
+    Term term;
 };
 /// The broker tells another one, for the first time in its life, with whom the group has formed: each member in which
 /// life, in words that are the same for the same members.
@@ -136,9 +153,10 @@ struct TopicChangeTold {
     std::int32_t partitions;  // that were asked for, those from before included; 0: it is deleted
 };
 
-using HostFact = std::variant<BrokerBooted, BrokerKilled, DiskEmptied, DiskDamaged, DiskSound, OperatorRejoinedEmpty,
-                              ClientTopicNamed, TopicDeletionAsked, RecordDeletionAsked, HealBegan, PeerAnswered,
-                              LeaderActed, PromiseNotDurable, JournalFoundBad, DamageForgotten, MatchNotHeld,
-                              GroupFormationTold, RequestOverdue, TopicChangeTold>;
+using HostFact =
+    std::variant<BrokerBooted, BrokerKilled, DiskEmptied, DiskDamaged, DiskSound, OperatorRejoinedEmpty,
+                 ClientTopicNamed, TopicDeletionAsked, RecordDeletionAsked, HealBegan, PeerAnswered, LeaderActed,
+                 PromiseNotDurable, JournalFoundBad, DamageForgotten, OpenedBeforeDeletion, PositionNotHeld,
+                 ClaimNotMade, MatchNotHeld, GroupFormationTold, RequestOverdue, TopicChangeTold>;
 
 }  // namespace tidelock::checker

@@ -61,11 +61,17 @@ Result<Bytes, DecodeError> frame_body(const Bytes& frame) {
     return frame.slice(sizeof crc, frame.size() - sizeof crc);
 }
 
-storage::DirectoryImage directory_image(sim::Disk& disk) {
+/// Partition files are lent, as by a host that maps them; `lent_count` is of those that are not back yet.
+storage::DirectoryImage directory_image(sim::Disk& disk, const std::shared_ptr<std::size_t>& lent_count) {
     storage::DirectoryImage image;
     for (sim::FileImage& file : disk.boot_image()) {
         Result<Bytes, storage::ReadError> content = std::move(file.content);
         if (file.error != sim::DiskError::kNone) content = Failure<storage::ReadError>(storage::ReadError::kIo);
+        if (content && file.name.find('/') != std::string::npos) {
+            const Bytes kept = *content;
+            ++*lent_count;
+            content = Bytes::borrow(kept.span(), [kept, lent_count] { --*lent_count; });
+        }
         image.push_back(storage::ImageFile{storage::FileName(file.name), std::move(content)});
     }
     return image;
@@ -170,12 +176,15 @@ void BrokerHost::run(sim::Host& host) {
     log_start_moved_.reset();
     has_begun_to_serve_ = false;
     broker_ = std::make_unique<broker::Broker>(config_);
-    broker::Booted booted{directory_image(host.disk()), host.draw_bits() | 1U};
+    const auto lent_count = std::make_shared<std::size_t>(0);
+    broker::Booted booted{directory_image(host.disk(), lent_count), host.draw_bits() | 1U};
     if (watch_.on_fact)
         if (auto damage = journal_damage(booted.image)) watch_.on_fact(checker::JournalFoundBad{config_.id, *damage});
     damage_.begin_life(booted.image);
     step(host, booted);
     if (watch_.on_fact && host.is_alive()) tell_forgotten(booted.image);
+    booted.image.clear();
+    CHECK(*lent_count == 0);
     while (const std::optional<sim::Arrival> arrival = host.await_arrival()) {
         if (const std::optional<broker::Event> event = to_event(host, *arrival)) step(host, *event);
         handle_asked(host);
@@ -197,7 +206,7 @@ void BrokerHost::step(sim::Host& host, const broker::Event& event) {
         tell_leading(host, std::holds_alternative<broker::TimerFired>(event));
     if (watch_.on_fact && host.is_alive()) tell_overdue(host, std::holds_alternative<broker::TimerFired>(event));
     if (watch_.on_fact && host.is_alive() && log_start_moved_) tell_untold(host);
-    if (watch_.on_fact && host.is_alive() && std::exchange(has_begun_to_serve_, false)) tell_misremembered(host);
+    if (watch_.on_fact && host.is_alive() && std::exchange(has_begun_to_serve_, false)) tell_opening(host);
     if (watch_.on_stepped) watch_.on_stepped(host, *broker_);
 }
 
@@ -291,7 +300,9 @@ void BrokerHost::tell_untold(sim::Host& host) {
 }
 
 /// A new leader has just learned what it knows, in one of several ways.
-void BrokerHost::tell_misremembered(sim::Host& host) {
+void BrokerHost::tell_opening(sim::Host& host) {
+    for (std::string& what : deletions_not_made(host.disk(), *broker_))
+        watch_.on_fact(checker::OpenedBeforeDeletion{config_.id, std::move(what)});
     for (std::string& what : misremembered_producers(host.disk(), *broker_, writers_))
         watch_.on_fact(checker::PromiseNotDurable{config_.id, checker::Promise::kProducers, std::move(what)});
 }
@@ -400,6 +411,9 @@ void BrokerHost::tell_overdue(sim::Host& host, bool by_timer) {
 
 void BrokerHost::tell_leading(sim::Host& host, bool by_timer) {
     if (const auto broken = promises_.look_at_commit(host.disk(), *broker_)) watch_.on_fact(*broken);
+    const Term term = broker_->raft.persistent.term;
+    if (!raft::is_caretaker(broker_->raft) && broker_->in_log.leader_epoch != group::leader_epoch_of(term))
+        watch_.on_fact(checker::ClaimNotMade{config_.id, term});
     // Leaders look around when they send heartbeats; asking at every step would only cost.
     if (!by_timer) return;
     const raft::Config& raft = broker_->raft.config;

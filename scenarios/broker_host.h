@@ -93,7 +93,7 @@ class BrokerHost {
     void check_state();
     void tell_overdue(sim::Host& host, bool by_timer);
     void tell_untold(sim::Host& host);
-    void tell_misremembered(sim::Host& host);
+    void tell_opening(sim::Host& host);
     void tell_forgotten(const storage::DirectoryImage& image);
     void note_log_start(const clients::PartitionName& name, Offset log_start_offset);
     void note_answer(const broker::AnswerClient& answered);

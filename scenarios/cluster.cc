@@ -5,6 +5,7 @@
 
 #include "scenarios/call_text.h"
 #include "scenarios/match_witness.h"
+#include "scenarios/position_witness.h"
 #include "sim/rng.h"
 
 namespace tidelock::scenarios {
@@ -121,12 +122,18 @@ void Cluster::add_brokers() {
 }
 
 void Cluster::look_at_followers(const broker::Broker& leader) {
+    // What is wrong stays so until the follower's next fetch.
+    constexpr std::uint32_t kStepsPerLook = 4;
+    const bool looks_at_positions = leader_steps_++ % kStepsPerLook == 0;
     for (const auto& host : brokers_) {
         const broker::Broker* follower = host->broker();
         if (follower == nullptr || follower->config.id == leader.config.id) continue;
-        auto unheld = unheld_match(leader.raft, follower->raft);
-        if (!unheld) continue;
-        tell_checker(checker::MatchNotHeld{leader.config.id, follower->config.id, std::move(*unheld)});
+        if (auto unheld = unheld_match(leader.raft, follower->raft))
+            tell_checker(checker::MatchNotHeld{leader.config.id, follower->config.id, std::move(*unheld)});
+        if (looks_at_positions)
+            for (UnheldPosition& unheld : unheld_positions(leader, *follower))
+                tell_checker(checker::PositionNotHeld{leader.config.id, follower->config.id, unheld.partition,
+                                                      std::move(unheld.what)});
         stop_if_violated();
     }
 }

@@ -161,6 +161,7 @@ class Cluster {
     std::function<void(BrokerId)> first_boot_watcher_;
     std::function<void(BrokerId)> death_watcher_;
     std::vector<std::pair<std::string, std::string>> reports_;  // invariant, message
+    std::uint32_t leader_steps_ = 0;
     bool is_losing_power_ = false;
     bool stops_at_violation_ = false;
 };

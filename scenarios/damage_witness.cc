@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <optional>
 
+#include "protocol/storage/identity.h"
 #include "protocol/storage/segment_log.h"
+#include "protocol/storage/state_file.h"
 
 namespace tidelock::scenarios {
 namespace {
@@ -42,9 +44,17 @@ std::optional<std::string> bad_batch_of(const storage::DirectoryImage& image, co
     return std::nullopt;
 }
 
+bool is_damage_on_record_in(const storage::DirectoryImage& image) {
+    const auto found = storage::recover_state_file(image, "identity", storage::FileOwner::kIdentity);
+    if (found.condition != storage::StateFileCondition::kValue) return false;
+    const auto identity = storage::decode_identity(found.content);
+    return identity && identity->is_damage_on_record;
+}
+
 }  // namespace
 
 void DamageWitness::begin_life(const storage::DirectoryImage& image) {
+    is_damage_on_record_ = is_damage_on_record_in(image);
     found_.clear();
     resetting_.clear();
     recovered_.clear();
@@ -73,6 +83,11 @@ std::vector<std::string> DamageWitness::forgotten_at_boot(const storage::Directo
     std::vector<std::string> forgotten;
     std::set<TopicPartition> known;
     for (const broker::LogRecovered& copy : recovered_) {
+        if (is_damage_on_record_ && copy.unverified_end_offset > copy.log_start_offset)
+            forgotten.push_back(fmt::format(
+                "damage is on record, and records of partition {} of topic {:x} up to {} are "
+                "taken by their headers",
+                copy.partition.partition.value, copy.partition.topic.value, copy.unverified_end_offset.value));
         if (!on_record_.contains(copy.partition)) continue;
         if (copy.damaged)
             known.insert(copy.partition);

@@ -20,7 +20,8 @@ class DamageWitness {
     /// What the broker says, as long as its process lives.
     void on_observation(const broker::Observation& observation);
     /// After the step that booted, unless the broker refused to start: copies recovered as whole that were known to be
-    /// damaged and hold a bad batch in `image`, in words. From then on only what was found damaged again is known.
+    /// damaged and hold a bad batch in `image`, and records taken by their headers though damage is on record, in
+    /// words. From then on only what was found damaged again is known.
     [[nodiscard]] std::vector<std::string> forgotten_at_boot(const storage::DirectoryImage& image,
                                                              const storage::BatchLimits& limits);
 
@@ -29,6 +30,7 @@ class DamageWitness {
     std::set<TopicPartition> on_record_;  // and it was renewed since
     std::set<TopicPartition> resetting_;  // of these: emptied, and that is not durable yet
     std::vector<broker::LogRecovered> recovered_;
+    bool is_damage_on_record_ = false;  // by the identity that this life began with
 };
 
 }  // namespace tidelock::scenarios

@@ -80,13 +80,17 @@ bool read_log(const sim::Disk& disk, const broker::Broker& broker, TopicPartitio
     return next >= view->durable_end_offset;
 }
 
-std::optional<TopicContent> read_topic(const sim::Disk& disk, const broker::Broker& broker, TopicPartition home) {
+constexpr Offset kEndOfTime{std::numeric_limits<std::int64_t>::max()};
+
+/// What its records before `end` say.
+std::optional<TopicContent> read_topic(const sim::Disk& disk, const broker::Broker& broker, TopicPartition home,
+                                       Offset end = kEndOfTime) {
     TopicContent content;
     const auto log_start_offset = broker.logs.view(home)->log_start_offset;
     const bool is_whole = read_log(disk, broker, home, [&](const storage::BatchHeader& header, auto batch) {
         storage::RecordReader reader(batch, header);
         for (auto record = reader.next(); record && *record; record = reader.next())
-            if ((*record)->offset >= log_start_offset) take_record(**record, content);
+            if ((*record)->offset >= log_start_offset && (*record)->offset < end) take_record(**record, content);
     });
     if (!is_whole) return std::nullopt;
     return content;
@@ -101,8 +105,6 @@ Offset known_for_sure_from(std::vector<Offset> last_offsets, const broker::Broke
     std::ranges::sort(last_offsets, std::greater());
     return last_offsets[kept - 1];
 }
-
-constexpr Offset kEndOfTime{std::numeric_limits<std::int64_t>::max()};
 
 /// Producers whose last confirmed batch is below the log start, as far as no bound can have made another table forget
 /// them. Whoever has a confirmed one in the log is known from there.
@@ -276,6 +278,25 @@ std::vector<std::string> misremembered_producers(const sim::Disk& disk, const br
         }
     }
     return wrong;
+}
+
+std::vector<std::string> deletions_not_made(const sim::Disk& disk, const broker::Broker& broker) {
+    std::vector<std::string> missing;
+    const auto home = topic_of_producers(broker);
+    const auto at_home = home ? broker.partitions.find(*home) : broker.partitions.end();
+    if (at_home == broker.partitions.end() || !broker::is_serving(broker)) return missing;
+    // What came later may wait for its confirmation.
+    const auto content = read_topic(disk, broker, *home, at_home->second.epoch_start_offset);
+    if (!content) return missing;
+    for (const auto& [tp, log_start_offset] : content->log_starts) {
+        const auto view = broker.logs.view(tp);
+        const storage::TopicEntry* topic = broker.topics.find(tp.topic);
+        if (!view || topic == nullptr || !broker.partitions.contains(tp)) continue;
+        if (view->log_start_offset >= log_start_offset || view->log_end_offset < log_start_offset) continue;
+        missing.push_back(fmt::format("the deletion up to {} in {}-{}: its log starts at {}", log_start_offset.value,
+                                      topic->name, tp.partition.value, view->log_start_offset.value));
+    }
+    return missing;
 }
 
 }  // namespace tidelock::scenarios

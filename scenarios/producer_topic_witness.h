@@ -54,4 +54,8 @@ std::vector<std::string> untold_to_successor(const sim::Disk& disk, const broker
 std::vector<std::string> misremembered_producers(const sim::Disk& disk, const broker::Broker& broker,
                                                  const ConfirmedWriters& writers);
 
+/// Deletions that a leader which has just opened found in the topic of producers, as it rests on the medium, and has
+/// not made though its log reaches them (L7); each in words.
+std::vector<std::string> deletions_not_made(const sim::Disk& disk, const broker::Broker& broker);
+
 }  // namespace tidelock::scenarios

@@ -152,6 +152,33 @@ TEST_CASE("R11: a group forms once, with the same lives at everybody whose disk 
     REQUIRE(begun_anew.broken() == kNothing);
 }
 
+TEST_CASE("L7: whoever opens before it has made the deletions it knows of breaks leader-completeness") {
+    Story story;
+    story.fact(OpenedBeforeDeletion{BrokerId(2), "the deletion up to 9 in t0-1: its log starts at 4"});
+    REQUIRE_THAT(story.message("leader-completeness"), Contains("broker 2 serves, and has not made the deletion"));
+}
+
+TEST_CASE("L2: a leader that counts what a follower does not hold breaks isr-complete, unless a fault took it") {
+    const PositionNotHeld unheld{BrokerId(1), BrokerId(3), kX0, "records up to 7 in epoch 2, of which it holds none"};
+    Story story;
+    story.lead(1, 1).fact(unheld);
+    REQUIRE_THAT(story.message("isr-complete"), Contains("broker 1 leads and counts broker 3 for records up to 7"));
+    Story hurt;
+    hurt.lead(1, 1).fact(rot_in("a segment", kX0)).fact(unheld);
+    REQUIRE(hurt.breaks("isr-complete"));  // that was broker 2's
+    Story excused;
+    DiskDamaged damage = rot_in("a segment", kX0);
+    damage.broker = BrokerId(3);
+    excused.lead(1, 1).fact(damage).fact(unheld);
+    REQUIRE_FALSE(excused.breaks("isr-complete"));
+}
+
+TEST_CASE("R4: who leads a term, may lead the data and does not claim it breaks progress") {
+    Story story;
+    story.fact(ClaimNotMade{BrokerId(2), Term(4)});
+    REQUIRE_THAT(story.message("progress"), Contains("broker 2 leads term 4, may lead the data, and does not claim"));
+}
+
 TEST_CASE("A5: a request left without an answer beyond its time breaks progress, at any time") {
     Story story;
     story.fact(RequestOverdue{BrokerId(1), "beyond its time: produce #3"});

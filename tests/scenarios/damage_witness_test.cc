@@ -5,7 +5,9 @@
 #include <cstring>
 #include <vector>
 
+#include "protocol/storage/identity.h"
 #include "protocol/storage/segment_log.h"
+#include "protocol/storage/state_file.h"
 
 using namespace tidelock;
 using namespace tidelock::scenarios;
@@ -37,6 +39,19 @@ storage::DirectoryImage image_of(bool is_bad) {
         if (is_bad) into[good.size() - 2] ^= std::byte{1};
     });
     return {{storage::segment_file_name(kOne, Offset(0)), content}};
+}
+
+storage::DirectoryImage with_identity(storage::DirectoryImage image, bool is_damage_on_record) {
+    storage::Identity identity;
+    identity.broker = BrokerId(1);
+    identity.data_incarnation = Incarnation(5);
+    identity.raft_incarnation = Incarnation(6);
+    identity.is_damage_on_record = is_damage_on_record;
+    ByteWriter content;
+    encode(identity, content);
+    image.push_back(
+        {"identity.a", storage::encode_state_copy("identity", {storage::StateSequence(1), content.take()})});
+    return image;
 }
 
 struct Lives {
@@ -108,4 +123,19 @@ TEST_CASE("nothing is forgotten by who finds it again, copied it again, or does 
             .see(broker::DurableEndAdvanced{kOne, kStart});
         REQUIRE(lives.boot(image_of(true), false).empty());
     }
+}
+
+TEST_CASE("with damage on record nobody's records are taken by their headers, damaged copy or not (L4)") {
+    const auto taken = [](bool is_on_record, Offset unverified_end_offset) {
+        Lives lives;
+        const storage::DirectoryImage image = with_identity(image_of(false), is_on_record);
+        lives.witness.begin_life(image);
+        lives.see(broker::LogRecovered{kOne, kStart, kEnd, kEnd, kEnd, {}, false, unverified_end_offset});
+        return lives.witness.forgotten_at_boot(image, {});
+    };
+    REQUIRE(taken(true, kStart).empty());
+    REQUIRE(taken(false, kEnd).empty());
+    const std::vector<std::string> forgotten = taken(true, kEnd);
+    REQUIRE(forgotten.size() == 1);
+    REQUIRE(forgotten[0].find("up to 2 are taken by their headers") != std::string::npos);
 }

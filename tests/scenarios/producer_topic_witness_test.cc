@@ -126,6 +126,32 @@ TEST_CASE("a log start that a client was told has to be in the topic of producer
     REQUIRE_THAT(untold.front(), Contains("the log start 2 of t"));
 }
 
+TEST_CASE("whoever opens has made the deletions that the topic of producers tells of, not those asked for since (L7)") {
+    Plan plan = SettledGroup::plan_without_faults();
+    PlannedFault deletion{};
+    deletion.kind = FaultKind::kDeleteRecords;
+    deletion.at_ms = 2'100;
+    deletion.size = 10;
+    plan.faults = {deletion};
+    SettledGroup group(plan);
+    broker::Broker before = group.broker();
+    group.cluster.world().run_until(sim::TimeNs(6'000'000'000));
+    broker::Broker after = group.broker();
+    REQUIRE(deletions_not_made(group.disk(), before).empty());
+    // As if both had opened with all of the topic.
+    const storage::TopicEntry* producers = after.topics.find(clients::kProducerIdsTopic);
+    for (broker::Broker* broker : {&before, &after}) {
+        const TopicPartition home{producers->id, PartitionIndex(0)};
+        broker->partitions.at(home).epoch_start_offset = after.logs.view(home)->log_end_offset;
+    }
+    REQUIRE(deletions_not_made(group.disk(), after).empty());
+    const auto missing = deletions_not_made(group.disk(), before);
+    REQUIRE(missing.size() == 1);
+    REQUIRE_THAT(missing.front(), Contains("the deletion up to"));
+    before.leading.reset();
+    REQUIRE(deletions_not_made(group.disk(), before).empty());
+}
+
 TEST_CASE("who does not serve has nothing to tell") {
     Settled group;
     group.leading.leading.reset();

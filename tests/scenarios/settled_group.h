@@ -2,6 +2,7 @@
 #pragma once
 
 #include <catch2/catch.hpp>
+#include <utility>
 
 #include "scenarios/cluster.h"
 #include "scenarios/plan.h"
@@ -10,7 +11,7 @@ namespace tidelock::scenarios {
 
 /// Two virtual seconds old; idempotent clients produce, one broker leads and nothing fails.
 struct SettledGroup {
-    SettledGroup() {
+    explicit SettledGroup(Plan with = plan_without_faults()) : plan(std::move(with)) {
         cluster.start_brokers();
         cluster.start_clients();
         cluster.world().run_until(sim::TimeNs(2'000'000'000));
@@ -26,7 +27,7 @@ struct SettledGroup {
     const sim::Disk& disk() { return cluster.world().host(host_of(leader)).disk(); }
     const broker::Broker& broker() { return *cluster.broker(leader); }
 
-    Plan plan = plan_without_faults();
+    Plan plan;
     Cluster cluster{plan, sim::DigestRecording::kNothing};
     BrokerId leader;
 };
